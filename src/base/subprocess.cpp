@@ -1,0 +1,216 @@
+#include "src/base/subprocess.hpp"
+
+#include "src/base/files.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace deepjit {
+namespace {
+
+volatile std::sig_atomic_t g_child = 0;
+volatile std::sig_atomic_t g_interrupts = 0;
+
+extern "C" void forward_signal(int signal, siginfo_t* info, void*) {
+    const pid_t child = g_child;
+    if (child <= 0) return;
+    if (signal == SIGINT) g_interrupts = g_interrupts + 1;
+    if (signal == SIGINT && g_interrupts > 1) {
+        kill(child, SIGKILL);
+        return;
+    }
+    // A signal typed at the terminal (sent by the kernel) already reached the whole foreground group.
+    if (info != nullptr && info->si_code == SI_KERNEL) return;
+    kill(child, signal);
+}
+
+class SignalForwarding {
+  public:
+    SignalForwarding() {
+        struct sigaction action {};
+        action.sa_sigaction = forward_signal;
+        action.sa_flags = SA_SIGINFO | SA_RESTART;
+        for (std::size_t i = 0; i < kSignals.size(); ++i)
+            sigaction(kSignals[i], &action, &previous_[i]);
+    }
+    ~SignalForwarding() {
+        g_child = 0;
+        g_interrupts = 0;
+        for (std::size_t i = 0; i < kSignals.size(); ++i)
+            sigaction(kSignals[i], &previous_[i], nullptr);
+    }
+    SignalForwarding(const SignalForwarding&) = delete;
+    SignalForwarding& operator=(const SignalForwarding&) = delete;
+
+  private:
+    static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    std::array<struct sigaction, kSignals.size()> previous_{};
+};
+
+std::vector<std::string> merged_environment(const Command& command) {
+    std::vector<std::string> merged;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const std::string_view name = text.substr(0, text.find('='));
+        bool overridden = false;
+        for (const auto& [key, value] : command.environment)
+            overridden = overridden || key == name;
+        if (!overridden) merged.emplace_back(text);
+    }
+    for (const auto& [key, value] : command.environment)
+        if (!value.empty()) merged.push_back(key + "=" + value);
+    return merged;
+}
+
+std::vector<char*> as_argv(std::vector<std::string>& strings) {
+    std::vector<char*> pointers;
+    for (std::string& text : strings)
+        pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+StartError start_error(const std::string& program, int error_number) {
+    if (error_number == ENOENT)
+        return {StartFailure::NotFound,
+                failure(fmt::format("cannot find the program '{}'", program), {},
+                        "check the name, or give its path (./program for one in this folder)")};
+    if (error_number == EACCES || error_number == ENOEXEC || error_number == EISDIR)
+        return {
+            StartFailure::NotExecutable,
+            failure(fmt::format("'{}' is not an executable program", program),
+                    system_error_text(error_number),
+                    "a script needs a #! line and chmod +x, or name its interpreter (python3 script.py)")};
+    return {StartFailure::Other,
+            failure(fmt::format("cannot start '{}'", program), system_error_text(error_number))};
+}
+
+struct Pipe {
+    int read_end = -1;
+    int write_end = -1;
+    bool open() {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) return false;
+        read_end = ends[0];
+        write_end = ends[1];
+        return true;
+    }
+    void close_read() {
+        if (read_end >= 0) ::close(std::exchange(read_end, -1));
+    }
+    void close_write() {
+        if (write_end >= 0) ::close(std::exchange(write_end, -1));
+    }
+    ~Pipe() {
+        close_read();
+        close_write();
+    }
+};
+
+/// Reads both pipes to their end, or until `deadline`. False on expiry.
+bool collect(Pipe& out, Pipe& err, Finished& finished, std::chrono::steady_clock::time_point deadline,
+             bool has_deadline) {
+    std::array<char, 1 << 14> buffer;
+    while (out.read_end >= 0 || err.read_end >= 0) {
+        std::array<pollfd, 2> polled = {pollfd{out.read_end, POLLIN, 0}, pollfd{err.read_end, POLLIN, 0}};
+        int wait_ms = -1;
+        if (has_deadline) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                deadline - std::chrono::steady_clock::now());
+            if (left.count() <= 0) return false;
+            wait_ms = static_cast<int>(left.count());
+        }
+        if (poll(polled.data(), polled.size(), wait_ms) < 0 && errno != EINTR) return true;
+        const auto drain = [&](Pipe& pipe, short events, std::string& sink) {
+            if (pipe.read_end < 0 || events == 0) return;
+            const ssize_t count = ::read(pipe.read_end, buffer.data(), buffer.size());
+            if (count > 0) sink.append(buffer.data(), static_cast<std::size_t>(count));
+            if (count == 0 || (count < 0 && errno != EINTR)) pipe.close_read();
+        };
+        drain(out, polled[0].revents, finished.standard_output);
+        drain(err, polled[1].revents, finished.standard_error);
+    }
+    return true;
+}
+
+/// Waits for the child; kills it at the deadline. True when it had to be killed.
+bool wait_for(pid_t child, int& raw_status, std::chrono::steady_clock::time_point deadline,
+              bool has_deadline) {
+    if (!has_deadline) {
+        while (waitpid(child, &raw_status, 0) < 0 && errno == EINTR) {
+        }
+        return false;
+    }
+    for (;;) {
+        const pid_t ended = waitpid(child, &raw_status, WNOHANG);
+        if (ended == child) return false;
+        if (std::chrono::steady_clock::now() >= deadline) {
+            kill(child, SIGKILL);
+            while (waitpid(child, &raw_status, 0) < 0 && errno == EINTR) {
+            }
+            return true;
+        }
+        usleep(2000);
+    }
+}
+
+} // namespace
+
+std::variant<Finished, StartError> run(const Command& command) {
+    std::vector<std::string> arguments = command.arguments;
+    std::vector<std::string> environment = merged_environment(command);
+    std::vector<char*> argv = as_argv(arguments);
+    std::vector<char*> envp = as_argv(environment);
+
+    Pipe out;
+    Pipe err;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (command.capture_output) {
+        if (!out.open() || !err.open()) {
+            const int error_number = errno;
+            posix_spawn_file_actions_destroy(&actions);
+            return start_error(arguments[0], error_number);
+        }
+        posix_spawn_file_actions_adddup2(&actions, out.write_end, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, err.write_end, STDERR_FILENO);
+    }
+
+    const SignalForwarding forwarding;
+    pid_t child = 0;
+    const int spawned = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+    posix_spawn_file_actions_destroy(&actions);
+    if (spawned != 0) return start_error(arguments[0], spawned);
+    g_child = child;
+    out.close_write();
+    err.close_write();
+
+    const bool has_deadline = command.timeout_seconds > 0;
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::chrono::milliseconds(static_cast<long>(command.timeout_seconds * 1000));
+    Finished finished;
+    if (command.capture_output) {
+        const bool in_time = collect(out, err, finished, deadline, has_deadline);
+        if (!in_time) kill(child, SIGKILL);
+        finished.timed_out = !in_time;
+    }
+    int raw_status = 0;
+    finished.timed_out = wait_for(child, raw_status, deadline, has_deadline) || finished.timed_out;
+    if (WIFEXITED(raw_status)) finished.status.code = WEXITSTATUS(raw_status);
+    if (WIFSIGNALED(raw_status)) finished.status.signal = WTERMSIG(raw_status);
+    return finished;
+}
+
+} // namespace deepjit

@@ -1,0 +1,37 @@
+# deepjit_room(NAME [LINKS target...] [PRIVATE_LINKS target...])
+#
+# One static library `deepjit_NAME`, alias `deepjit::NAME`, from the .cpp files of the current folder.
+# LINKS must equal the room's row in ARCHITECTURE.md; tests/tools/check_layers compares includes with it.
+function(deepjit_room name)
+  cmake_parse_arguments(ROOM "" "" "LINKS;PRIVATE_LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    add_library(deepjit_${name} INTERFACE)
+    add_library(deepjit::${name} ALIAS deepjit_${name})
+    target_include_directories(deepjit_${name} INTERFACE "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(deepjit_${name} INTERFACE ${ROOM_LINKS})
+    return()
+  endif()
+  add_library(deepjit_${name} STATIC ${sources})
+  add_library(deepjit::${name} ALIAS deepjit_${name})
+  target_include_directories(deepjit_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(deepjit_${name}
+    PUBLIC ${ROOM_LINKS} deepjit_sanitizers
+    PRIVATE ${ROOM_PRIVATE_LINKS} deepjit_warnings)
+endfunction()
+
+# deepjit_unit_test(ROOM [LINKS target...])
+#
+# One GoogleTest program `ROOM_test` from the *_test.cpp files of the current folder.
+function(deepjit_unit_test room)
+  cmake_parse_arguments(TEST "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${room}_test ${sources})
+  set_target_properties(${room}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_link_libraries(${room}_test PRIVATE deepjit::${room} ${TEST_LINKS} deepjit_warnings GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${room}_test PRIVATE DEEPJIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${room}_test DISCOVERY_MODE PRE_TEST)
+endfunction()

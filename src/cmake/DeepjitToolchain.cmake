@@ -1,0 +1,27 @@
+# Language level, warnings and sanitizers, shared by every room.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(DEEPJIT_CCACHE ccache)
+if(DEEPJIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${DEEPJIT_CCACHE}")
+endif()
+
+add_library(deepjit_warnings INTERFACE)
+target_compile_options(deepjit_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+if(DEEPJIT_WERROR)
+  target_compile_options(deepjit_warnings INTERFACE -Werror)
+endif()
+
+add_library(deepjit_sanitizers INTERFACE)
+if(DEEPJIT_SANITIZE)
+  target_compile_options(deepjit_sanitizers INTERFACE -fsanitize=${DEEPJIT_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(deepjit_sanitizers INTERFACE -fsanitize=${DEEPJIT_SANITIZE})
+endif()

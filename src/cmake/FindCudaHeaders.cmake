@@ -1,0 +1,26 @@
+# deepjit::cuda_headers: include folders with cuda.h, cupti.h, nvrtc.h and nvtx3.
+#
+# Headers only: libcuda, CUPTI, NVRTC and NVML are opened at run time. A CUDA Toolkit is used where there is
+# one; otherwise the folder that src/cmake/setup fills from NVIDIA's wheels (DEEPJIT_CUDA_WHEELS).
+set(DEEPJIT_CUDA_WHEELS "${PROJECT_BINARY_DIR}/cuda-wheels" CACHE PATH "CUDA headers and libraries from wheels")
+
+set(roots "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda "${DEEPJIT_CUDA_WHEELS}")
+list(REMOVE_ITEM roots "")
+foreach(root IN LISTS roots)
+  list(APPEND include_hints "${root}/include" "${root}/targets/x86_64-linux/include" "${root}/extras/CUPTI/include")
+endforeach()
+
+find_path(CUDA_HEADER_DIR cuda.h HINTS ${include_hints})
+find_path(CUPTI_HEADER_DIR cupti.h HINTS ${include_hints})
+find_path(NVRTC_HEADER_DIR nvrtc.h HINTS ${include_hints})
+foreach(header CUDA CUPTI NVRTC)
+  if(NOT ${header}_HEADER_DIR)
+    message(FATAL_ERROR "No ${header} headers found. Install a CUDA Toolkit 13, or run `make setup`, "
+                        "which takes the headers from NVIDIA's wheels.")
+  endif()
+endforeach()
+
+add_library(deepjit_cuda_headers INTERFACE)
+add_library(deepjit::cuda_headers ALIAS deepjit_cuda_headers)
+target_include_directories(deepjit_cuda_headers SYSTEM INTERFACE
+  "${CUDA_HEADER_DIR}" "${CUPTI_HEADER_DIR}" "${NVRTC_HEADER_DIR}")

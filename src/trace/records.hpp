@@ -1,0 +1,149 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Rows of trace.db as plain values. Times are nanoseconds of CLOCK_REALTIME; ids are the database's.
+namespace deepjit::trace {
+
+/// What is the same for every launch of one kernel with one configuration.
+struct KernelConfig {
+    std::int64_t config_id = 0;
+    std::string name; ///< demangled; bytes as the program gave them
+    std::string mangled_name;
+    std::array<std::uint32_t, 3> grid{1, 1, 1};
+    std::array<std::uint32_t, 3> block{1, 1, 1};
+    std::uint32_t registers_per_thread = 0;
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t dynamic_shared_bytes = 0;
+    std::uint32_t local_bytes_per_thread = 0;
+};
+
+struct Kernel {
+    std::int64_t kernel_id = 0;
+    std::int64_t config_id = 0;
+    std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
+    std::int64_t end_ns = 0;
+    std::int64_t call_id = 0;      ///< launch call that started it, 0 where none was recorded
+    std::int64_t arguments_id = 0; ///< 0 where not recorded
+    std::uint64_t graph_node_id = 0;
+    std::uint32_t graph_id = 0; ///< 0 where launched by itself
+    std::uint32_t correlation_id = 0;
+    std::uint32_t stream_id = 0;
+    std::uint32_t context_id = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t process_id = 0;
+
+    std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+enum class CallCategory {
+    Launch = 1,
+    GraphLaunch = 2,
+    Copy = 3,
+    Synchronise = 4,
+    Allocate = 5,
+    Event = 6,
+    Graph = 7,
+    ModuleLoad = 8,
+    Other = 0
+};
+
+/// A call that the program made to the driver.
+struct HostCall {
+    std::int64_t call_id = 0;
+    CallCategory category = CallCategory::Other;
+    std::string api; ///< "cuLaunchKernel"
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::int32_t result = 0; ///< CUresult
+    std::uint32_t correlation_id = 0;
+    std::uint32_t thread_id = 0;
+    std::uint32_t process_id = 0;
+    bool capturing = false; ///< went into a graph being captured, so that no kernel answers it
+};
+
+/// Where one parameter lies in the bytes of an argument block.
+struct Parameter {
+    std::uint32_t byte_offset = 0;
+    std::uint32_t size_bytes = 0;
+};
+
+struct Arguments {
+    std::int64_t arguments_id = 0;
+    std::vector<Parameter> parameters;
+    std::string bytes;
+};
+
+enum class MemoryOpKind {
+    HostToDevice = 1,
+    DeviceToHost = 2,
+    DeviceToDevice = 3,
+    HostToHost = 4,
+    PeerToPeer = 5,
+    Memset = 6,
+    Other = 0
+};
+
+struct MemoryOp {
+    std::int64_t memory_op_id = 0;
+    MemoryOpKind kind = MemoryOpKind::Other;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::int64_t bytes = 0;
+    std::uint64_t source_address = 0; ///< 0 unknown
+    std::uint64_t destination_address = 0;
+    std::uint64_t graph_node_id = 0;
+    std::uint32_t graph_id = 0;
+    std::uint32_t correlation_id = 0;
+    std::uint32_t stream_id = 0;
+    std::uint32_t context_id = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t process_id = 0;
+    bool pageable = false;
+};
+
+struct Allocation {
+    std::int64_t allocation_id = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> end_ns; ///< absent where never freed
+    std::uint32_t device_id = 0;
+    std::uint32_t process_id = 0;
+};
+
+struct Overhead {
+    std::string kind;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint32_t process_id = 0;
+};
+
+struct Device {
+    std::uint32_t device_id = 0;
+    std::string name;
+    std::string uuid;
+    int compute_major = 0;
+    int compute_minor = 0;
+    int multiprocessors = 0;
+    std::int64_t l2_bytes = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t memory_bytes_per_second = 0; ///< theoretical, 0 unknown
+};
+
+struct Process {
+    std::uint32_t process_id = 0;
+    std::uint32_t parent_process_id = 0;
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> end_ns; ///< absent where it was killed
+    int driver_version = 0;             ///< 13000 for 13.0
+    int cupti_version = 0;
+    std::int64_t dropped_records = 0;
+    std::int64_t lost_bytes = 0; ///< tail of its wire file that could not be read
+};
+
+} // namespace deepjit::trace

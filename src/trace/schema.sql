@@ -1,0 +1,123 @@
+-- Tables of trace.db. They are private and change with `user_version`; read the views (views.sql) instead.
+-- Every time is in nanoseconds of CLOCK_REALTIME. Names are bytes as the program gave them.
+
+CREATE TABLE meta_entry (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE string_entry (string_id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE process_entry (
+  process_id INTEGER PRIMARY KEY,          -- the operating system's
+  parent_process_id INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER,                          -- NULL: it ended without telling (killed)
+  driver_version INTEGER NOT NULL,         -- 13000 for 13.0, 0 unknown
+  cupti_version INTEGER NOT NULL,          -- CUPTI_API_VERSION of the library that recorded, 0 unknown
+  dropped_records INTEGER NOT NULL,        -- by CUPTI, as it reported
+  lost_bytes INTEGER NOT NULL              -- tail of the wire file that could not be read
+) STRICT;
+
+CREATE TABLE device_entry (
+  device_id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  uuid TEXT NOT NULL,
+  compute_major INTEGER NOT NULL,
+  compute_minor INTEGER NOT NULL,
+  multiprocessors INTEGER NOT NULL,
+  l2_bytes INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  memory_bytes_per_second INTEGER NOT NULL -- theoretical; 0 unknown
+) STRICT;
+
+-- What is the same for every launch of one kernel with one configuration.
+CREATE TABLE kernel_config_entry (
+  config_id INTEGER PRIMARY KEY,
+  mangled_name_id INTEGER NOT NULL REFERENCES string_entry,
+  name_id INTEGER NOT NULL REFERENCES string_entry,
+  grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,
+  block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+  registers_per_thread INTEGER NOT NULL,
+  static_shared_bytes INTEGER NOT NULL,
+  dynamic_shared_bytes INTEGER NOT NULL,
+  local_bytes_per_thread INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE kernel_entry (
+  kernel_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  config_id INTEGER NOT NULL REFERENCES kernel_config_entry,
+  device_id INTEGER NOT NULL,
+  context_id INTEGER NOT NULL,
+  stream_id INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,               -- 0: CUPTI could not take the time
+  end_ns INTEGER NOT NULL,
+  correlation_id INTEGER NOT NULL,         -- shared by all kernels of one graph launch
+  graph_id INTEGER NOT NULL,               -- 0: launched by itself
+  graph_node_id INTEGER NOT NULL,
+  arguments_id INTEGER NOT NULL            -- 0: not recorded
+) STRICT;
+
+-- Calls the program made to the driver: launches, copies, synchronisation, allocation.
+CREATE TABLE host_call_entry (
+  call_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  thread_id INTEGER NOT NULL,
+  category INTEGER NOT NULL,               -- trace::CallCategory
+  api_id INTEGER NOT NULL REFERENCES string_entry,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  result INTEGER NOT NULL,                 -- the CUresult
+  correlation_id INTEGER NOT NULL,
+  capturing INTEGER NOT NULL               -- 1: the launch went into a graph being captured
+) STRICT;
+
+CREATE TABLE arguments_layout_entry (
+  layout_id INTEGER NOT NULL,
+  parameter_index INTEGER NOT NULL,
+  byte_offset INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  PRIMARY KEY (layout_id, parameter_index)
+) STRICT, WITHOUT ROWID;
+
+-- The arguments of a launch byte for byte, stored once by content.
+CREATE TABLE arguments_entry (
+  arguments_id INTEGER PRIMARY KEY,
+  layout_id INTEGER NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE memory_op_entry (
+  memory_op_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  kind INTEGER NOT NULL,                   -- trace::MemoryOpKind
+  device_id INTEGER NOT NULL,
+  context_id INTEGER NOT NULL,
+  stream_id INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  correlation_id INTEGER NOT NULL,
+  graph_id INTEGER NOT NULL,
+  graph_node_id INTEGER NOT NULL,
+  pageable INTEGER NOT NULL,               -- 1: one side is host memory that is not pinned
+  source_address INTEGER NOT NULL,         -- from the copy's call; 0 unknown
+  destination_address INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE allocation_entry (
+  allocation_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  device_id INTEGER NOT NULL,
+  address INTEGER NOT NULL,                -- bit pattern of the unsigned address
+  bytes INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER                           -- NULL: never freed
+) STRICT;
+
+-- Time that the tracer itself took from the program, as CUPTI reports it.
+CREATE TABLE overhead_entry (
+  overhead_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "src/base/result.hpp"
+#include "src/trace/records.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// trace.db: one SQLite file per recorded run.
+namespace deepjit::trace {
+
+inline constexpr int kSchemaVersion = 1;
+
+/// Keys of `meta`, so that writers and readers agree.
+namespace meta_key {
+inline constexpr std::string_view kToolVersion = "tool_version";
+inline constexpr std::string_view kSource = "source";              ///< "deepjit profile"
+inline constexpr std::string_view kTargetStatus = "target_status"; ///< exit status as a shell reports it
+inline constexpr std::string_view kHost = "host";
+// Calibration of this machine (src/gpu/calibration.hpp), each in nanoseconds; absent where not measured.
+inline constexpr std::string_view kStreamLaunchNs = "calibration.stream_launch_ns";
+inline constexpr std::string_view kGraphInterceptNs = "calibration.graph_intercept_ns";
+inline constexpr std::string_view kGraphNodeNs = "calibration.graph_node_ns";
+inline constexpr std::string_view kTracerLaunchNs = "calibration.tracer_launch_ns";
+} // namespace meta_key
+
+/// Reads a trace. The file is opened read-only and defensively: no extension, no ATTACH, no trusted schema.
+class Trace {
+  public:
+    /// Refuses what is not a deepjit trace, or is one of a newer version, by name.
+    static Result<Trace> open(const std::filesystem::path& path);
+    Trace(Trace&&) noexcept;
+    Trace& operator=(Trace&&) noexcept;
+    ~Trace();
+
+    /// Value of a `meta` key, or absent.
+    std::optional<std::string> meta(std::string_view key) const;
+    std::optional<double> meta_number(std::string_view key) const;
+
+    Result<std::vector<KernelConfig>> kernel_configs() const;
+    /// All kernels by (device, start, id).
+    Result<std::vector<Kernel>> kernels() const;
+    /// All host calls by start.
+    Result<std::vector<HostCall>> host_calls() const;
+    /// All copies and memsets by (device, start).
+    Result<std::vector<MemoryOp>> memory_ops() const;
+    Result<std::vector<Allocation>> allocations() const;
+    Result<std::vector<Overhead>> overheads() const;
+    Result<std::vector<Device>> devices() const;
+    Result<std::vector<Process>> processes() const;
+    /// Arguments by id; an error where the id is unknown.
+    Result<Arguments> arguments(std::int64_t arguments_id) const;
+
+  private:
+    struct Impl;
+    explicit Trace(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Writes a trace: to a temporary file beside `path`, moved there by finish(), so that a failure leaves
+/// whatever was at `path` whole. Ids given by the caller must be unique; 0 in an id field lets the database
+/// choose. Errors are kept and returned by finish().
+class TraceWriter {
+  public:
+    static Result<TraceWriter> create(const std::filesystem::path& path);
+    TraceWriter(TraceWriter&&) noexcept;
+    TraceWriter& operator=(TraceWriter&&) noexcept;
+    ~TraceWriter(); ///< discards the file unless finish() succeeded
+
+    void set_meta(std::string_view key, std::string_view value);
+    /// Interned: the same contents give the same id.
+    std::int64_t add_kernel_config(const KernelConfig& config);
+    /// Interned: the same layout and bytes give the same id.
+    std::int64_t add_arguments(const Arguments& arguments);
+    void add(const Process& process);
+    void add(const Device& device);
+    void add(const Kernel& kernel);
+    void add(const HostCall& call);
+    void add(const MemoryOp& op);
+    void add(const Allocation& allocation);
+    void add(const Overhead& overhead);
+
+    /// Builds indexes and views, commits and moves the file into place.
+    Result<void> finish();
+
+  private:
+    struct Impl;
+    explicit TraceWriter(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace deepjit::trace

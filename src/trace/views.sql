@@ -1,0 +1,70 @@
+-- The documented interface of trace.db.
+
+CREATE VIEW meta AS SELECT key, value FROM meta_entry;
+
+CREATE VIEW processes AS SELECT * FROM process_entry;
+
+CREATE VIEW devices AS SELECT * FROM device_entry;
+
+CREATE VIEW launches AS
+SELECT c.call_id AS launch_id, c.process_id, c.thread_id, s.value AS api, c.start_ns, c.end_ns,
+       c.end_ns - c.start_ns AS duration_ns, c.result, c.correlation_id, c.capturing
+FROM host_call_entry c JOIN string_entry s ON s.string_id = c.api_id
+WHERE c.category IN (1, 2);
+
+CREATE VIEW host_calls AS
+SELECT c.call_id, c.process_id, c.thread_id,
+       CASE c.category WHEN 1 THEN 'launch' WHEN 2 THEN 'graph-launch' WHEN 3 THEN 'copy'
+            WHEN 4 THEN 'synchronise' WHEN 5 THEN 'allocate' WHEN 6 THEN 'event' WHEN 7 THEN 'graph'
+            WHEN 8 THEN 'module-load' ELSE 'other' END AS category,
+       s.value AS api, c.start_ns, c.end_ns, c.end_ns - c.start_ns AS duration_ns, c.result, c.correlation_id
+FROM host_call_entry c JOIN string_entry s ON s.string_id = c.api_id;
+
+CREATE VIEW kernels AS
+SELECT k.kernel_id, n.value AS name, m.value AS mangled_name, k.start_ns, k.end_ns,
+       k.end_ns - k.start_ns AS duration_ns, k.process_id, k.device_id, k.context_id, k.stream_id,
+       c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.registers_per_thread,
+       c.static_shared_bytes, c.dynamic_shared_bytes, c.local_bytes_per_thread,
+       k.correlation_id, l.call_id AS launch_id, k.graph_id, k.graph_node_id, k.arguments_id
+FROM kernel_entry k
+JOIN kernel_config_entry c ON c.config_id = k.config_id
+JOIN string_entry n ON n.string_id = c.name_id
+JOIN string_entry m ON m.string_id = c.mangled_name_id
+LEFT JOIN host_call_entry l ON l.process_id = k.process_id AND l.correlation_id = k.correlation_id
+     AND l.category IN (1, 2);
+
+CREATE VIEW kernel_arguments AS
+SELECT a.arguments_id, l.parameter_index, l.byte_offset, l.size_bytes,
+       substr(a.bytes, l.byte_offset + 1, l.size_bytes) AS value
+FROM arguments_entry a JOIN arguments_layout_entry l ON l.layout_id = a.layout_id;
+
+CREATE VIEW memory_ops AS
+SELECT memory_op_id, process_id,
+       CASE kind WHEN 1 THEN 'host-to-device' WHEN 2 THEN 'device-to-host' WHEN 3 THEN 'device-to-device'
+            WHEN 4 THEN 'host-to-host' WHEN 5 THEN 'peer-to-peer' WHEN 6 THEN 'memset' ELSE 'other' END AS kind,
+       device_id, context_id, stream_id, start_ns, end_ns, end_ns - start_ns AS duration_ns, bytes,
+       correlation_id, graph_id, graph_node_id, pageable, source_address, destination_address
+FROM memory_op_entry;
+
+CREATE VIEW allocations AS
+SELECT allocation_id, process_id, device_id, address, printf('0x%x', address) AS address_hex, bytes,
+       start_ns, end_ns
+FROM allocation_entry;
+
+CREATE VIEW overheads AS
+SELECT overhead_id, process_id, kind, start_ns, end_ns, end_ns - start_ns AS duration_ns FROM overhead_entry;
+
+-- Times when a device ran neither a kernel nor a copy, between its first and its last.
+CREATE VIEW gaps AS
+WITH busy AS (
+  SELECT device_id, start_ns, end_ns FROM kernel_entry WHERE start_ns > 0
+  UNION ALL
+  SELECT device_id, start_ns, end_ns FROM memory_op_entry WHERE start_ns > 0
+), ordered AS (
+  SELECT device_id, start_ns,
+         max(end_ns) OVER (PARTITION BY device_id ORDER BY start_ns, end_ns
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until_ns
+  FROM busy
+)
+SELECT device_id, busy_until_ns AS start_ns, start_ns AS end_ns, start_ns - busy_until_ns AS duration_ns
+FROM ordered WHERE start_ns > busy_until_ns;
