@@ -1,15 +1,33 @@
 # Everything comes from the distribution's packages (src/cmake/packages.txt); nothing is downloaded here.
-find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
-pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(SQLITE3_INCLUDE_DIR sqlite3.h REQUIRED)
 find_library(SQLITE3_STATIC_LIBRARY libsqlite3.a REQUIRED)
+find_library(FMT_STATIC_LIBRARY libfmt.a REQUIRED)
+find_library(XXHASH_STATIC_LIBRARY libxxhash.a REQUIRED)
+find_library(ZLIB_STATIC_LIBRARY libz.a REQUIRED)
 
-# Static, so that one binary runs on machines whose SQLite is older or absent.
+# All static: one binary then runs on machines whose copies are older or absent.
+add_library(deepjit_fmt INTERFACE)
+add_library(deepjit::fmt ALIAS deepjit_fmt)
+get_target_property(fmt_includes fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(deepjit_fmt SYSTEM INTERFACE ${fmt_includes})
+target_link_libraries(deepjit_fmt INTERFACE "${FMT_STATIC_LIBRARY}")
+
+add_library(deepjit_xxhash INTERFACE)
+add_library(deepjit::xxhash ALIAS deepjit_xxhash)
+target_include_directories(deepjit_xxhash SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
+target_link_libraries(deepjit_xxhash INTERFACE "${XXHASH_STATIC_LIBRARY}")
+
+add_library(deepjit_zlib INTERFACE)
+add_library(deepjit::zlib ALIAS deepjit_zlib)
+target_include_directories(deepjit_zlib SYSTEM INTERFACE ${ZLIB_INCLUDE_DIRS})
+target_link_libraries(deepjit_zlib INTERFACE "${ZLIB_STATIC_LIBRARY}")
+
 add_library(deepjit_sqlite INTERFACE)
 add_library(deepjit::sqlite ALIAS deepjit_sqlite)
 target_include_directories(deepjit_sqlite SYSTEM INTERFACE "${SQLITE3_INCLUDE_DIR}")
