@@ -7,17 +7,10 @@ find_package(ZLIB REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(SQLITE3_INCLUDE_DIR sqlite3.h REQUIRED)
 find_library(SQLITE3_STATIC_LIBRARY libsqlite3.a REQUIRED)
-find_library(FMT_STATIC_LIBRARY libfmt.a REQUIRED)
 find_library(XXHASH_STATIC_LIBRARY libxxhash.a REQUIRED)
 find_library(ZLIB_STATIC_LIBRARY libz.a REQUIRED)
 
-# All static: one binary then runs on machines whose copies are older or absent.
-add_library(deepjit_fmt INTERFACE)
-add_library(deepjit::fmt ALIAS deepjit_fmt)
-get_target_property(fmt_includes fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
-target_include_directories(deepjit_fmt SYSTEM INTERFACE ${fmt_includes})
-target_link_libraries(deepjit_fmt INTERFACE "${FMT_STATIC_LIBRARY}")
-
+# All static (fmt: header-only, since Debian ships no libfmt.a): one binary then runs on machines whose copies are older or absent.
 add_library(deepjit_xxhash INTERFACE)
 add_library(deepjit::xxhash ALIAS deepjit_xxhash)
 target_include_directories(deepjit_xxhash SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
