@@ -10,7 +10,12 @@ find_library(SQLITE3_STATIC_LIBRARY libsqlite3.a REQUIRED)
 find_library(XXHASH_STATIC_LIBRARY libxxhash.a REQUIRED)
 find_library(ZLIB_STATIC_LIBRARY libz.a REQUIRED)
 
-# All static (fmt: header-only, since Debian ships no libfmt.a): one binary then runs on machines whose copies are older or absent.
+# All static (fmt: compiled in src/base/fmt_library.cpp): one binary then runs on machines whose copies are older or absent.
+add_library(deepjit_fmt INTERFACE)
+add_library(deepjit::fmt ALIAS deepjit_fmt)
+get_target_property(fmt_includes fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(deepjit_fmt SYSTEM INTERFACE ${fmt_includes})
+
 add_library(deepjit_xxhash INTERFACE)
 add_library(deepjit::xxhash ALIAS deepjit_xxhash)
 target_include_directories(deepjit_xxhash SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
