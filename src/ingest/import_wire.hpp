@@ -1,0 +1,55 @@
+#pragma once
+
+#include "src/base/result.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deepjit::ingest {
+
+/// What the parent knows about a run and the recording does not: entries of `meta` (trace::meta_key).
+struct RunFacts {
+    std::vector<std::pair<std::string, std::string>> meta;
+};
+
+/// What one process's tracer reported.
+struct ProcessSummary {
+    std::uint32_t process_id = 0;
+    bool cupti_opened = false;
+    bool subscribed = false; ///< the tracer could watch the driver's calls
+    bool driver_initialised = false;
+    bool ended = false;               ///< it told its end; false where it was killed
+    int cupti_error = 0;              ///< CUptiResult of the first call that failed, 0 where none did
+    std::string error_text;           ///< what failed, in one sentence; empty where nothing did
+    std::string write_error;          ///< why recording stopped early ("No space left on device"), else empty
+    std::int64_t launches_called = 0; ///< kernel and graph launches that were not captured
+    std::int64_t kernels_recorded = 0;
+    std::int64_t zero_timestamps = 0; ///< kernels whose time CUPTI could not take
+    std::int64_t dropped_records = 0;
+    std::int64_t lost_bytes = 0; ///< of its wire file, unreadable
+};
+
+/// Sums over all processes.
+struct ImportSummary {
+    std::vector<ProcessSummary> processes; ///< those that loaded the tracer, by process id
+    bool driver_initialised = false;
+    std::int64_t launches_called = 0;
+    std::int64_t kernels_recorded = 0; ///< rows written
+    std::int64_t memory_ops = 0;
+    std::int64_t host_calls = 0;
+    std::int64_t zero_timestamps = 0;
+    std::int64_t dropped_records = 0;
+    std::int64_t lost_bytes = 0;
+    std::int64_t unresolved_references = 0; ///< records dropped because what they refer to was lost
+};
+
+/// Reads every recording (*.djw) in `run_folder` and writes the trace `trace_path`. A damaged recording costs
+/// what is damaged; one that is no recording at all is named in its ProcessSummary's error_text. A folder
+/// with no recordings gives a trace without processes: the target never initialised the driver.
+Result<ImportSummary> import_run_folder(const std::filesystem::path& run_folder,
+                                        const std::filesystem::path& trace_path, const RunFacts& facts);
+
+} // namespace deepjit::ingest

@@ -1,0 +1,273 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// Layout of the file that the tracer writes in the target, one a process, and that `ingest` reads.
+///
+/// A file is a FileHeader and then blocks. A block is a BlockHeader and a payload of records, all of one
+/// thread. A record is a RecordHeader and the fields of the struct named after its kind, packed and
+/// little-endian, then for some kinds a tail of bytes. Fields may be appended to a record in a later minor
+/// version (readers take the fields they know and the size from the header) and kinds may be added (readers
+/// skip and count what they do not know). Anything else is a new kFormatVersion.
+///
+/// What repeats is stored once under an id, before its first use: strings, kernel configurations, kernel
+/// sites, argument layouts and argument blocks. A kernel and its launch then take 60 bytes together.
+/// Times are nanoseconds of CLOCK_REALTIME. An id of 0 means "none".
+namespace deepjit::wire {
+
+static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
+
+inline constexpr std::uint64_t kFileMagic = 0x4552'4957'5449'4A44; // "DJITWIRE"
+inline constexpr std::uint32_t kBlockMagic = 0x4B4C'4244;          // "DBLK"
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kMaxPayloadBytes = 1U << 20U;
+/// Longer names and argument blocks are cut to this many bytes: a record's size is a 16-bit number.
+inline constexpr std::size_t kMaxTailBytes = 65'000;
+inline constexpr const char* kFileExtension = ".djw";
+
+enum class RecordKind : std::uint8_t {
+    ProcessStart = 1,
+    ProcessEnd = 2,
+    TracerStatus = 3,
+    Device = 4,
+    String = 5,
+    ApiName = 6,
+    KernelConfig = 7,
+    KernelSite = 8,
+    Kernel = 9,
+    HostCall = 10,
+    ArgumentsLayout = 11,
+    Arguments = 12,
+    GraphNodeArguments = 13,
+    MemoryOp = 14,
+    CopyAddresses = 15,
+    Allocation = 16,
+    Overhead = 17,
+};
+
+/// Why recording stopped before the process ended.
+enum class StopReason : std::uint32_t {
+    None = 0,
+    WriteFailed = 1, ///< FileHeader::stop_errno says why: a full disk, a quota
+    Fork = 2,        ///< reserved: a forked child writes no file of its own
+};
+
+#pragma pack(push, 1)
+
+/// At offset 0. The stop fields are overwritten in place when recording has to stop, because that needs no
+/// space on a full disk.
+struct FileHeader {
+    std::uint64_t magic = kFileMagic;
+    std::uint32_t version = kFormatVersion;
+    std::uint32_t header_bytes = sizeof(FileHeader);
+    StopReason stop_reason = StopReason::None;
+    std::int32_t stop_errno = 0;
+    std::int64_t stop_time_ns = 0;
+};
+
+struct BlockHeader {
+    std::uint32_t magic = kBlockMagic;
+    std::uint32_t payload_bytes = 0;
+    std::uint32_t thread_id = 0; ///< thread that made the records; that of the host calls in it
+    std::uint32_t checksum = 0;  ///< low half of XXH3-64 of the payload
+};
+
+struct RecordHeader {
+    RecordKind kind{};
+    std::uint8_t flags = 0;
+    std::uint16_t size_bytes = 0; ///< of the whole record, this header included
+};
+
+struct ProcessStart {
+    static constexpr auto kKind = RecordKind::ProcessStart;
+    RecordHeader header;
+    std::uint32_t process_id = 0;
+    std::uint32_t parent_process_id = 0;
+    std::int64_t time_ns = 0;
+    std::int32_t driver_version = 0; ///< 13000 for 13.0, 0 unknown
+    std::uint32_t cupti_version = 0; ///< CUPTI_API_VERSION of the library in use, 0 where none was opened
+};
+
+struct ProcessEnd {
+    static constexpr auto kKind = RecordKind::ProcessEnd;
+    RecordHeader header;
+    std::int64_t time_ns = 0;
+};
+
+/// What the tracer could see so far; the last one in the file holds. Tail: a sentence on what failed.
+struct TracerStatus {
+    static constexpr auto kKind = RecordKind::TracerStatus;
+    RecordHeader header;
+    std::int32_t cupti_result = 0; ///< CUptiResult of the first call that failed, 0 where none did
+    std::uint8_t cupti_opened = 0;
+    std::uint8_t subscribed = 0;         ///< callbacks arrive
+    std::uint8_t kernel_activity = 0;    ///< kernel records were asked for and granted
+    std::uint8_t driver_initialised = 0; ///< a context was created or the driver answered a query
+    std::uint64_t launches_called =
+        0; ///< launch and graph-launch calls that returned success, capture excluded
+    std::uint64_t kernels_recorded = 0; ///< kernel records received from CUPTI
+    std::uint64_t zero_timestamps = 0;  ///< kernel records whose time CUPTI could not take
+    std::uint64_t dropped_records = 0;  ///< as CUPTI reports them
+    std::uint64_t swallowed_errors = 0; ///< failures inside the tracer that it kept from the target
+};
+
+/// Tail: the name.
+struct Device {
+    static constexpr auto kKind = RecordKind::Device;
+    RecordHeader header;
+    std::uint32_t device_id = 0;
+    std::uint8_t uuid[16] = {};
+    std::int32_t compute_major = 0;
+    std::int32_t compute_minor = 0;
+    std::int32_t multiprocessors = 0;
+    std::int64_t l2_bytes = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t memory_bytes_per_second = 0; ///< theoretical, 0 unknown
+};
+
+/// Tail: any bytes.
+struct String {
+    static constexpr auto kKind = RecordKind::String;
+    RecordHeader header;
+    std::uint32_t string_id = 0;
+};
+
+/// A driver call that is recorded. Tail: "cuLaunchKernel".
+struct ApiName {
+    static constexpr auto kKind = RecordKind::ApiName;
+    RecordHeader header;
+    std::uint16_t api_id = 0;
+    std::uint8_t category = 0; ///< trace::CallCategory
+};
+
+struct KernelConfig {
+    static constexpr auto kKind = RecordKind::KernelConfig;
+    RecordHeader header;
+    std::uint32_t config_id = 0;
+    std::uint32_t name_id = 0; ///< String: mangled
+    std::uint32_t grid[3] = {1, 1, 1};
+    std::uint32_t block[3] = {1, 1, 1};
+    std::uint32_t registers_per_thread = 0;
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t dynamic_shared_bytes = 0;
+    std::uint32_t local_bytes_per_thread = 0;
+};
+
+/// Where a configuration runs: what one kernel of a frame shares with the same kernel of the next.
+struct KernelSite {
+    static constexpr auto kKind = RecordKind::KernelSite;
+    RecordHeader header;
+    std::uint32_t site_id = 0;
+    std::uint32_t config_id = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t context_id = 0;
+    std::uint32_t stream_id = 0;
+    std::uint32_t graph_id = 0; ///< 0 where launched by itself
+    std::uint64_t graph_node_id = 0;
+};
+
+struct Kernel {
+    static constexpr auto kKind = RecordKind::Kernel;
+    RecordHeader header;
+    std::uint32_t site_id = 0;
+    std::uint32_t correlation_id = 0;
+    std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
+    std::int64_t end_ns = 0;
+};
+
+struct HostCall {
+    static constexpr auto kKind = RecordKind::HostCall;
+    static constexpr std::uint8_t kCapturing = 1; ///< header flag: it went into a graph being captured
+    RecordHeader header;
+    std::uint16_t api_id = 0;
+    std::uint16_t result = 0; ///< CUresult
+    std::uint32_t correlation_id = 0;
+    std::uint32_t arguments_id = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+struct Parameter {
+    std::uint32_t byte_offset = 0;
+    std::uint32_t size_bytes = 0;
+};
+
+/// Tail: `Parameter`s.
+struct ArgumentsLayout {
+    static constexpr auto kKind = RecordKind::ArgumentsLayout;
+    RecordHeader header;
+    std::uint32_t layout_id = 0;
+};
+
+/// Tail: the bytes, each parameter at its offset, gaps zero.
+struct Arguments {
+    static constexpr auto kKind = RecordKind::Arguments;
+    RecordHeader header;
+    std::uint32_t arguments_id = 0;
+    std::uint32_t layout_id = 0;
+};
+
+/// The arguments that a graph's kernel node holds.
+struct GraphNodeArguments {
+    static constexpr auto kKind = RecordKind::GraphNodeArguments;
+    RecordHeader header;
+    std::uint64_t graph_node_id = 0;
+    std::uint32_t arguments_id = 0;
+};
+
+struct MemoryOp {
+    static constexpr auto kKind = RecordKind::MemoryOp;
+    static constexpr std::uint8_t kPageable = 1; ///< header flag: one side is host memory that is not pinned
+    RecordHeader header;
+    std::uint8_t operation = 0; ///< trace::MemoryOpKind
+    std::uint32_t correlation_id = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t context_id = 0;
+    std::uint32_t stream_id = 0;
+    std::uint32_t graph_id = 0;
+    std::uint64_t graph_node_id = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// From the call: CUPTI's copy records hold no addresses.
+struct CopyAddresses {
+    static constexpr auto kKind = RecordKind::CopyAddresses;
+    RecordHeader header;
+    std::uint32_t correlation_id = 0;
+    std::uint64_t source = 0;
+    std::uint64_t destination = 0;
+};
+
+struct Allocation {
+    static constexpr auto kKind = RecordKind::Allocation;
+    static constexpr std::uint8_t kFree = 1; ///< header flag: memory was released, not allocated
+    RecordHeader header;
+    std::uint32_t device_id = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t time_ns = 0;
+};
+
+/// Tail: what CUPTI was doing, in words.
+struct Overhead {
+    static constexpr auto kKind = RecordKind::Overhead;
+    RecordHeader header;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+#pragma pack(pop)
+
+template <class T>
+concept WireRecord = std::is_trivially_copyable_v<T> && requires {
+    { T::kKind } -> std::convertible_to<RecordKind>;
+};
+
+static_assert(sizeof(Kernel) == 28 && sizeof(HostCall) == 32);
+
+} // namespace deepjit::wire
