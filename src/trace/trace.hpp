@@ -4,8 +4,8 @@
 #include "src/trace/records.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +13,8 @@
 /// trace.db: one SQLite file per recorded run.
 namespace deepjit::trace {
 
+/// `PRAGMA application_id` ("djit") and `PRAGMA user_version` of every trace.
+inline constexpr int kApplicationId = 0x646A6974;
 inline constexpr int kSchemaVersion = 1;
 
 /// Keys of `meta`, so that writers and readers agree.
@@ -63,7 +65,8 @@ class Trace {
 
 /// Writes a trace: to a temporary file beside `path`, moved there by finish(), so that a failure leaves
 /// whatever was at `path` whole. Ids given by the caller must be unique; 0 in an id field lets the database
-/// choose. Errors are kept and returned by finish().
+/// choose. Errors are kept and returned by finish(). A process or device given twice is one row: the spans of
+/// a process are united and its losses summed, a device stays as first given.
 class TraceWriter {
   public:
     static Result<TraceWriter> create(const std::filesystem::path& path);
