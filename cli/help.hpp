@@ -1,0 +1,34 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace deepjit::cli {
+
+/// End of `deepjit --help`: the usual order of commands and the exit codes.
+inline constexpr std::string_view kOverview = R"(Examples:
+  deepjit profile -o trace.db -- ./infer
+  deepjit advise trace.db
+  deepjit fuse trace.db --chain 0 --emit out/
+
+Exit codes:
+  0 done   1 failed   2 usage   3 findings at or above --fail-on
+  4 the machine is unfit   5 a fused kernel failed verification
+  profile returns the program's status; 125 it failed itself,
+  126 the program is not executable, 127 not found; 128+n ended by signal n)";
+
+/// "Examples:" and the indented lines.
+std::string help_footer(std::string_view examples);
+
+/// Help in the shape of all of deepjit's help texts: what it does, usage, options, examples.
+class HelpFormatter : public CLI::Formatter {
+  public:
+    HelpFormatter();
+    std::string make_usage(const CLI::App* app, std::string name) const override;
+    std::string make_option_opts(const CLI::Option* option) const override;
+    std::string make_footer(const CLI::App* app) const override;
+};
+
+} // namespace deepjit::cli
