@@ -21,7 +21,7 @@ struct BufferUse {
 
 /// How a step is known to need an earlier step of its chain.
 enum class Dependence {
-    None,    ///< the first step
+    None,    ///< it needs no earlier step: the first, or a branch that a later step joins
     Proved,  ///< it is passed a buffer that an earlier step was passed as writable
     Assumed, ///< same stream and adjacent, but the trace holds no arguments to prove it by
 };
@@ -40,7 +40,8 @@ struct WrittenBuffer {
     std::uint64_t footprint_bytes = 0;
     int first_writer = 0; ///< step
     bool escapes = true;
-    std::string reason; ///< who could read it: "kernel foo in frame 7", "copied to the host", "last step's output"
+    std::string
+        reason; ///< who could read it: "kernel foo in frame 7", "copied to the host", "last step's output"
 };
 
 /// A maximal run of short kernels on one stream, in one frame, repeated every frame.

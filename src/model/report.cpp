@@ -1,0 +1,82 @@
+#include "src/model/report.hpp"
+
+namespace deepjit::model {
+
+std::string_view name_of(Origin origin) {
+    switch (origin) {
+    case Origin::Measured:
+        return "measured";
+    case Origin::Calibrated:
+        return "calibrated";
+    case Origin::Derived:
+        return "derived";
+    case Origin::Assumed:
+        return "assumed";
+    case Origin::Estimated:
+        return "estimated";
+    }
+    return "";
+}
+
+std::string_view name_of(GapCause cause) {
+    switch (cause) {
+    case GapCause::HostLate:
+        return "host late";
+    case GapCause::DeviceLatency:
+        return "device latency";
+    case GapCause::Blocked:
+        return "blocked";
+    case GapCause::Tracer:
+        return "tracer";
+    case GapCause::Unknown:
+        return "unknown";
+    }
+    return "";
+}
+
+std::string_view name_of(Finding::Role role) {
+    switch (role) {
+    case Finding::Role::Trust:
+        return "trust";
+    case Finding::Role::ThreePart:
+        return "three-part test";
+    case Finding::Role::Culprit:
+        return "culprit";
+    }
+    return "";
+}
+
+std::string_view name_of(Finding::Outcome outcome) {
+    switch (outcome) {
+    case Finding::Outcome::Holds:
+        return "holds";
+    case Finding::Outcome::DoesNotHold:
+        return "does not hold";
+    case Finding::Outcome::Abstains:
+        return "abstains";
+    }
+    return "";
+}
+
+std::string_view name_of(Advice advice) {
+    switch (advice) {
+    case Advice::LeaveAlone:
+        return "leave alone";
+    case Advice::CudaGraph:
+        return "CUDA Graph";
+    case Advice::Fuse:
+        return "fuse";
+    case Advice::FuseThenGraph:
+        return "fuse then graph";
+    case Advice::Withheld:
+        return "withheld";
+    }
+    return "";
+}
+
+const ChainAdvice* Report::chain(int number) const {
+    if (number < 1 || static_cast<std::size_t>(number) > chains.size()) return nullptr;
+    return &chains[static_cast<std::size_t>(number) - 1];
+}
+
+} // namespace deepjit::model
