@@ -4,6 +4,7 @@
 #include "src/graph/chain_graph.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// Decides whether and how a chain becomes one kernel. Pure: no GPU, no files.
@@ -40,7 +41,8 @@ struct Operand {
 
 /// One elementwise kernel: thread t computes `group_elements` adjacent elements.
 struct FusionPlan {
-    graph::ChainGraph chain;
+    graph::ChainGraph chain; ///< as computed: in `wide` rounding without the RoundTos that are dropped
+    std::string chain_hash;  ///< of the chain as given
     std::int64_t element_count = 0;
     int group_elements = 1;        ///< elements that one vector step of a thread covers, for every operand
     std::vector<Operand> operands; ///< in launch order: the chain's inputs, then its outputs

@@ -40,12 +40,13 @@ struct Evidence {
 };
 
 /// An op carries an ONNX operator name and ONNX semantics, evaluated on real numbers; where precision ends is
-/// said only by `Round`. Two types are deepjit's own:
-///  - `Round`: its input becomes a value of its output's dtype. One stands wherever an original kernel stored
+/// said only by `RoundTo`. Two types are deepjit's own:
+///  - `RoundTo`: its input becomes a value of its output's dtype. One stands wherever an original kernel
+///  stored
 ///    to memory. For equal dtypes it is what forbids contracting a multiply before it with an add after it.
 ///  - `Open`: a kernel that could not be lifted. `reason` says why; a person can replace it by ops.
-/// The output of every other op is an unrounded value of the arithmetic that the original used
-/// (`Float32` for float16 and bfloat16 kernels).
+/// The output of every other op is a value of the arithmetic that the original used (`Float32` for float16
+/// and bfloat16 kernels), or bool for comparisons and logic.
 struct Op {
     std::string type;
     std::vector<TensorIndex> inputs;
@@ -59,8 +60,8 @@ struct Op {
 };
 
 enum class Rounding {
-    Match, ///< every Round is kept: the fused kernel can be bit-identical to the originals
-    Wide,  ///< Rounds that cannot change a comparison are dropped
+    Match, ///< every RoundTo is kept: the fused kernel can be bit-identical to the originals
+    Wide,  ///< RoundTos that cannot change a comparison are dropped
 };
 
 /// Ops are in execution order; every input of an op is an Input, a Constant, or an earlier op's output.

@@ -11,7 +11,7 @@ using Values = std::vector<double>;
 
 enum class Arithmetic {
     Float64, ///< no rounding at all, but inputs are values of their dtype: the reference
-    Rounded, ///< every Round rounds, and every op's result is rounded to its output's dtype: the originals'
+    Rounded, ///< every RoundTo rounds, and every op's result is rounded to its output's dtype: the originals'
 };
 
 /// Runs the chain on `inputs` (in the order of ChainGraph::inputs) and returns its outputs in order. In
