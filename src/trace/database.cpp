@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view kRecordAgain =
     "record it again with 'deepjit profile', or import its source again";
-constexpr std::string_view kWriteElsewhere = "write the trace to a folder that you may write to with -o";
 constexpr std::string_view kFreeSpace = "free some space, or write the trace to another disk with -o";
 
 Diagnostic sqlite_failure(sqlite3* database, const std::filesystem::path& path) {
@@ -34,11 +33,14 @@ Diagnostic sqlite_failure(sqlite3* database, const std::filesystem::path& path) 
         return failure(fmt::format("cannot open '{}'", name), evidence,
                        "check that the file and its folder are yours to use");
     case SQLITE_IOERR:
-        if (system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG)
-            return failure(fmt::format("there is no space left for the trace '{}'", name), evidence,
-                           std::string(kFreeSpace));
-        return failure(fmt::format("reading or writing '{}' failed", name), evidence,
-                       std::string(kWriteElsewhere));
+        // SQLite keeps the errno of a failed open, not of a failed write.
+        if (sqlite3_extended_errcode(database) == SQLITE_IOERR_WRITE)
+            return failure(
+                fmt::format("writing the trace '{}' failed", name), evidence,
+                "check the space on its disk and the limit on file sizes (ulimit -f), or write the "
+                "trace elsewhere with -o");
+        return failure(fmt::format("reading '{}' failed", name), evidence,
+                       "copy the file to another disk and try again");
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
         return failure(fmt::format("the trace '{}' is damaged", name), evidence, std::string(kRecordAgain));
@@ -64,8 +66,8 @@ void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
     sqlite3_finalize(statement);
 }
 
-Statement::Statement(sqlite3_stmt* statement, std::filesystem::path path)
-    : statement_(statement), path_(std::move(path)) {}
+Statement::Statement(sqlite3_stmt* statement, std::filesystem::path shown_as)
+    : statement_(statement), shown_as_(std::move(shown_as)) {}
 
 void Statement::bind_integer(int index, std::int64_t value) {
     sqlite3_bind_int64(statement_.get(), index, value);
@@ -90,7 +92,7 @@ Result<bool> Statement::step() {
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
-    return sqlite_failure(sqlite3_db_handle(statement_.get()), path_);
+    return sqlite_failure(sqlite3_db_handle(statement_.get()), shown_as_);
 }
 
 Result<void> Statement::run_once() {
@@ -120,23 +122,25 @@ void Database::Close::operator()(sqlite3* database) const {
     sqlite3_close_v2(database);
 }
 
-Result<Database> Database::open(const std::filesystem::path& path, int flags) {
+Result<Database> Database::open(const std::filesystem::path& path, const std::filesystem::path& shown_as,
+                                int flags) {
     // An absolute path is never taken for ":memory:" or a "file:" URI.
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-    if (error) return failure(fmt::format("cannot open '{}'", path.string()), error.message());
+    if (error) return failure(fmt::format("cannot open '{}'", shown_as.string()), error.message());
     sqlite3* handle = nullptr;
     const int code = sqlite3_open_v2(absolute.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     Database database;
     database.database_.reset(handle);
-    database.path_ = path;
-    if (handle == nullptr) return failure(fmt::format("cannot open '{}'", path.string()), "out of memory");
-    if (code != SQLITE_OK) return sqlite_failure(handle, path);
+    database.shown_as_ = shown_as;
+    if (handle == nullptr)
+        return failure(fmt::format("cannot open '{}'", shown_as.string()), "out of memory");
+    if (code != SQLITE_OK) return sqlite_failure(handle, shown_as);
     return database;
 }
 
 Result<Database> Database::open_read_only(const std::filesystem::path& path) {
-    DEEPJIT_TRY(Database database, open(path, SQLITE_OPEN_READONLY));
+    DEEPJIT_TRY(Database database, open(path, path, SQLITE_OPEN_READONLY));
     sqlite3* handle = database.database_.get();
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -149,8 +153,9 @@ Result<Database> Database::open_read_only(const std::filesystem::path& path) {
     return database;
 }
 
-Result<Database> Database::open_for_building(const std::filesystem::path& path) {
-    DEEPJIT_TRY(Database database, open(path, SQLITE_OPEN_READWRITE));
+Result<Database> Database::open_for_building(const std::filesystem::path& path,
+                                             const std::filesystem::path& shown_as) {
+    DEEPJIT_TRY(Database database, open(path, shown_as, SQLITE_OPEN_READWRITE));
     DEEPJIT_CHECK(database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                                    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; "
                                    "PRAGMA secure_delete = OFF;"));
@@ -160,7 +165,7 @@ Result<Database> Database::open_for_building(const std::filesystem::path& path) 
 Result<void> Database::execute(std::string_view sql) {
     const std::string text(sql);
     if (sqlite3_exec(database_.get(), text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-        return sqlite_failure(database_.get(), path_);
+        return sqlite_failure(database_.get(), shown_as_);
     return {};
 }
 
@@ -168,8 +173,8 @@ Result<Statement> Database::prepare(std::string_view sql) const {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) !=
         SQLITE_OK)
-        return sqlite_failure(database_.get(), path_);
-    return Statement(statement, path_);
+        return sqlite_failure(database_.get(), shown_as_);
+    return Statement(statement, shown_as_);
 }
 
 Result<std::int64_t> Database::query_integer(std::string_view sql) const {

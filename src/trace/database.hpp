@@ -58,12 +58,12 @@ class Statement {
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const;
     };
-    Statement(sqlite3_stmt* statement, std::filesystem::path path);
+    Statement(sqlite3_stmt* statement, std::filesystem::path shown_as);
     void bind_integer(int index, std::int64_t value);
     Result<void> run_once();
 
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-    std::filesystem::path path_;
+    std::filesystem::path shown_as_;
 };
 
 class Database {
@@ -72,7 +72,9 @@ class Database {
     /// schema.
     static Result<Database> open_read_only(const std::filesystem::path& path);
     /// An empty file to be filled in one go: no journal and no fsync, so a failure leaves it useless.
-    static Result<Database> open_for_building(const std::filesystem::path& path);
+    /// Errors name `shown_as`, where the file will be in the end.
+    static Result<Database> open_for_building(const std::filesystem::path& path,
+                                              const std::filesystem::path& shown_as);
 
     /// Runs statements that return no rows.
     Result<void> execute(std::string_view sql);
@@ -86,10 +88,11 @@ class Database {
     struct Close {
         void operator()(sqlite3* database) const;
     };
-    static Result<Database> open(const std::filesystem::path& path, int flags);
+    static Result<Database> open(const std::filesystem::path& path, const std::filesystem::path& shown_as,
+                                 int flags);
 
     std::unique_ptr<sqlite3, Close> database_;
-    std::filesystem::path path_;
+    std::filesystem::path shown_as_;
 };
 
 } // namespace deepjit::trace

@@ -135,6 +135,11 @@ struct Device {
     std::int64_t memory_bytes_per_second = 0; ///< theoretical, 0 unknown
 };
 
+struct TimeSpan {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
 struct Process {
     std::uint32_t process_id = 0;
     std::uint32_t parent_process_id = 0;

@@ -254,6 +254,15 @@ Result<std::vector<Kernel>> Trace::kernels() const {
         "FROM kernel_entry k ORDER BY device_id, start_ns, kernel_id");
 }
 
+Result<std::optional<TimeSpan>> Trace::kernel_span() const {
+    DEEPJIT_TRY(Statement statement,
+                impl_->database.prepare("SELECT min(start_ns), max(end_ns) FROM kernel_entry "
+                                        "WHERE start_ns > 0"));
+    DEEPJIT_TRY(const bool has_row, statement.step());
+    if (!has_row || statement.is_null(0)) return std::optional<TimeSpan>();
+    return std::optional(TimeSpan{statement.integer(0), statement.integer(1)});
+}
+
 Result<std::vector<HostCall>> Trace::host_calls() const {
     return read_all<HostCall>(impl_->database,
                               "SELECT call_id, category, s.value, start_ns, end_ns, result, correlation_id, "

@@ -46,6 +46,9 @@ class Trace {
     Result<std::vector<KernelConfig>> kernel_configs() const;
     /// All kernels by (device, start, id).
     Result<std::vector<Kernel>> kernels() const;
+    /// From the start of the first kernel to the end of the last, over all devices; absent where no kernel
+    /// has a time.
+    Result<std::optional<TimeSpan>> kernel_span() const;
     /// All host calls by start.
     Result<std::vector<HostCall>> host_calls() const;
     /// All copies and memsets by (device, start).

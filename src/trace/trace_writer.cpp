@@ -162,7 +162,7 @@ Result<TraceWriter> TraceWriter::create(const fs::path& path) {
     auto impl = std::make_unique<Impl>();
     impl->path = path;
     impl->temporary_path = temporary;
-    DEEPJIT_TRY(impl->database, Database::open_for_building(temporary));
+    DEEPJIT_TRY(impl->database, Database::open_for_building(temporary, path));
     DEEPJIT_CHECK(impl->database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                                                      kApplicationId, kSchemaVersion)));
     DEEPJIT_CHECK(impl->begin());

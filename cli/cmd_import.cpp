@@ -1,0 +1,74 @@
+#include "cli/cmd_import.hpp"
+
+#include "cli/import_report.hpp"
+#include "cli/run_facts.hpp"
+#include "cli/trace_output.hpp"
+#include "src/base/files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace deepjit::cli {
+namespace fs = std::filesystem;
+namespace {
+
+class ImportCommand : public Command {
+  public:
+    std::string_view name() const override { return "import"; }
+    std::string_view description() const override { return "Turn a left-over run folder into a trace"; }
+    std::string_view examples() const override {
+        return "deepjit import /tmp/deepjit-run.k3Jx0a -o trace.db";
+    }
+    void add_options(CLI::App& app) override {
+        app.add_option("folder", folder_, "Run folder that 'deepjit profile' left")
+            ->type_name("FOLDER")
+            ->required();
+        app.add_option("-o,--output", output_, "Trace to write (default: trace.db, else trace-2.db, ...)")
+            ->type_name("FILE");
+        app.add_flag("--force", force_, "Replace the trace if it exists");
+    }
+
+    Result<ExitCode> run(Terminal& terminal) override {
+        DEEPJIT_TRY(const fs::path trace_path, choose_trace_path(output_, force_));
+        std::error_code error;
+        if (!fs::is_directory(folder_, error))
+            return usage_error(fmt::format("'{}' is not a folder", folder_.string()),
+                               error ? error.message() : "",
+                               "give the run folder that 'deepjit profile' named when it failed");
+        DEEPJIT_TRY(const bool has_recording, holds_recording());
+        if (!has_recording)
+            return usage_error(fmt::format("the folder '{}' holds no recording", folder_.string()),
+                               "no file in it ends in .djw",
+                               "give the run folder that 'deepjit profile' named when it failed");
+        DEEPJIT_TRY(const ingest::ImportSummary summary,
+                    ingest::import_run_folder(folder_, trace_path, run_facts("deepjit import")));
+        const RecordingOutcome outcome = judge_recording(summary);
+        report_import(terminal, summary, outcome, trace_path);
+        if (outcome.state == RecordingState::RecordsMissing) terminal.warn(outcome.explanation);
+        return ExitCode::Done;
+    }
+
+  private:
+    Result<bool> holds_recording() const {
+        std::error_code error;
+        for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+             entry.increment(error))
+            if (entry->path().extension() == ".djw") return true;
+        if (error)
+            return failure(fmt::format("cannot read the folder '{}'", folder_.string()), error.message(),
+                           "check that it is yours to read");
+        return false;
+    }
+
+    fs::path folder_;
+    fs::path output_;
+    bool force_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_import_command() {
+    return std::make_unique<ImportCommand>();
+}
+
+} // namespace deepjit::cli

@@ -1,0 +1,118 @@
+#include "cli/cmd_profile.hpp"
+
+#include "cli/import_report.hpp"
+#include "cli/run_facts.hpp"
+#include "cli/trace_output.hpp"
+#include "cli/tracer_library.hpp"
+#include "src/base/files.hpp"
+#include "src/base/subprocess.hpp"
+#include "src/trace/trace.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace deepjit::cli {
+namespace fs = std::filesystem;
+namespace {
+
+/// The driver loads the library that this variable names into every process that initialises CUDA.
+constexpr const char* kInjectionVariable = "CUDA_INJECTION64_PATH";
+constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
+
+class ProfileCommand : public Command {
+  public:
+    std::string_view name() const override { return "profile"; }
+    std::string_view description() const override { return "Run a program and record what its GPU did"; }
+    std::string_view examples() const override {
+        return "deepjit profile -- ./infer --batch 1\n"
+               "deepjit profile -o trace.db --force -- python3 model.py";
+    }
+    std::string_view line_prefix() const override { return "deepjit: "; }
+    ExitCode failure_code(ErrorKind) const override { return ExitCode::ProfileFailed; }
+
+    void add_options(CLI::App& app) override {
+        app.add_option("-o,--output", output_, "Trace to write (default: trace.db, else trace-2.db, ...)")
+            ->type_name("FILE");
+        app.add_flag("--force", force_, "Replace the trace if it exists");
+        app.add_option("command", target_, "Program to run and its arguments, after --")
+            ->type_name("CMD")
+            ->required();
+        app.positionals_at_end(); // what follows the program's name is its own, options included
+    }
+
+    Result<ExitCode> run(Terminal& terminal) override {
+        DEEPJIT_CHECK(refuse_second_tracer());
+        DEEPJIT_TRY(const fs::path trace_path, choose_trace_path(output_, force_));
+        DEEPJIT_TRY(const fs::path tracer, find_tracer_library());
+        DEEPJIT_TRY(const fs::path run_folder, make_temporary_directory("deepjit-run"));
+
+        const auto ended = deepjit::run(target_command(tracer, run_folder));
+        if (const auto* not_started = std::get_if<StartError>(&ended)) {
+            remove(run_folder);
+            terminal.error(not_started->diagnostic);
+            return exit_code_of_start_failure(not_started->reason);
+        }
+        const ExitStatus status = std::get<Finished>(ended).status;
+        if (status.signal != 0)
+            terminal.note(fmt::format("the program was ended by signal {}", status.signal));
+
+        ingest::RunFacts facts = run_facts("deepjit profile");
+        facts.meta.emplace_back(trace::meta_key::kTargetStatus, std::to_string(status.as_shell_code()));
+        const auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
+        if (!summary) {
+            terminal.error(summary.error());
+            terminal.note(fmt::format("the recording is kept in {}", run_folder.string()));
+            terminal.next_command(fmt::format("deepjit import {} -o {}", shell_word(run_folder.string()),
+                                              shell_word(trace_path.string())));
+            return ExitCode::ProfileFailed;
+        }
+        remove(run_folder);
+        const RecordingOutcome outcome = judge_recording(*summary);
+        report_import(terminal, *summary, outcome, trace_path);
+        if (outcome.state == RecordingState::RecordsMissing) return outcome.explanation;
+        return exit_code_of_target(status.as_shell_code());
+    }
+
+  private:
+    static Result<void> refuse_second_tracer() {
+        const char* other = std::getenv(kInjectionVariable);
+        if (other == nullptr || *other == '\0') return {};
+        return environment_error(
+            fmt::format("{} is set, so another profiler would be attached as well", kInjectionVariable),
+            fmt::format("its value is '{}'", other),
+            fmt::format("unset it: env -u {} deepjit profile ...", kInjectionVariable));
+    }
+
+    deepjit::Command target_command(const fs::path& tracer, const fs::path& run_folder) const {
+        deepjit::Command command;
+        command.arguments = target_;
+        command.environment = {{kInjectionVariable, tracer.string()},
+                               {kRunFolderVariable, run_folder.string()}};
+        return command;
+    }
+
+    static ExitCode exit_code_of_start_failure(StartFailure reason) {
+        if (reason == StartFailure::NotFound) return ExitCode::TargetNotFound;
+        if (reason == StartFailure::NotExecutable) return ExitCode::TargetNotExecutable;
+        return ExitCode::ProfileFailed;
+    }
+
+    static void remove(const fs::path& run_folder) {
+        std::error_code ignored;
+        fs::remove_all(run_folder, ignored);
+    }
+
+    fs::path output_;
+    bool force_ = false;
+    std::vector<std::string> target_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_profile_command() {
+    return std::make_unique<ProfileCommand>();
+}
+
+} // namespace deepjit::cli

@@ -1,0 +1,50 @@
+#include "cli/import_report.hpp"
+
+#include "cli/trace_output.hpp"
+#include "src/base/units.hpp"
+#include "src/trace/trace.hpp"
+
+#include <fmt/format.h>
+
+namespace deepjit::cli {
+namespace {
+
+std::string plural(std::int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
+}
+
+/// " over 2.31 s on NVIDIA H200", as far as the trace knows.
+std::string span_and_devices(const std::filesystem::path& trace_path) {
+    std::string text;
+    const auto trace = trace::Trace::open(trace_path);
+    if (!trace) return text;
+    if (const auto span = trace->kernel_span(); span && *span)
+        text += " over " + format_duration(static_cast<double>((*span)->end_ns - (*span)->start_ns));
+    if (const auto devices = trace->devices(); devices && !devices->empty()) {
+        text += " on " + devices->front().name;
+        if (devices->size() > 1) text += fmt::format(" and {} more", devices->size() - 1);
+    }
+    return text;
+}
+
+} // namespace
+
+void report_import(Terminal& terminal, const ingest::ImportSummary& summary, const RecordingOutcome& outcome,
+                   const std::filesystem::path& trace_path) {
+    std::error_code ignored;
+    const auto file_bytes = static_cast<double>(std::filesystem::file_size(trace_path, ignored));
+    if (outcome.state == RecordingState::Recorded)
+        terminal.note(
+            fmt::format("recorded {} from {}{}", plural(summary.kernels_recorded, "kernel", "kernels"),
+                        plural(summary.launches_called, "launch", "launches"), span_and_devices(trace_path)));
+    terminal.note(fmt::format("wrote {} ({})", trace_path.string(), format_bytes(file_bytes)));
+    for (const Diagnostic& warning : outcome.warnings)
+        terminal.warn(warning);
+    if (outcome.state == RecordingState::NothingLaunched) terminal.warn(outcome.explanation);
+    if (outcome.state == RecordingState::DriverNotInitialised)
+        terminal.note("note: " + outcome.explanation.message);
+    if (outcome.state == RecordingState::Recorded)
+        terminal.next_command("deepjit advise " + shell_word(trace_path.string()));
+}
+
+} // namespace deepjit::cli

@@ -1,0 +1,100 @@
+#include "cli/recording_outcome.hpp"
+
+#include "src/base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace deepjit::cli {
+namespace {
+
+// CUptiResult, cupti_result.h of CUDA 13.0. The command line needs no CUPTI header for three numbers.
+constexpr int kCuptiNotInitialized = 15;
+constexpr int kCuptiInsufficientPrivileges = 35;
+constexpr int kCuptiMultipleSubscribers = 39;
+constexpr int kCuptiVirtualizedPrivileges = 40;
+
+bool lost_its_records(const ingest::ProcessSummary& process) {
+    return process.kernels_recorded == 0 && (process.launches_called > 0 || !process.subscribed);
+}
+
+std::string hint_for(int cupti_result) {
+    switch (cupti_result) {
+    case kCuptiNotInitialized:
+        return "CUPTI found no usable driver: a stub libcuda or a CUPTI of another version came first on the "
+               "library path; name the right one with DEEPJIT_CUPTI_LIBRARY";
+    case kCuptiInsufficientPrivileges:
+    case kCuptiVirtualizedPrivileges:
+        return "run as root or with CAP_SYS_ADMIN, or load the driver with "
+               "NVreg_RestrictProfilingToAdminUsers=0";
+    case kCuptiMultipleSubscribers:
+        return "another profiler or debugger (nsys, ncu, cuda-gdb, torch.profiler) is attached to the program; "
+               "run it without that one";
+    default:
+        return "'deepjit doctor' checks the driver, CUPTI and the tracer one by one";
+    }
+}
+
+std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
+    std::vector<Diagnostic> warnings;
+    for (const ingest::ProcessSummary& process : summary.processes) {
+        if (!process.write_error.empty())
+            warnings.push_back(failure(
+                fmt::format("recording of process {} stopped early", process.process_id), process.write_error,
+                "free some space in the temporary folder, or set TMPDIR to another"));
+        if (summary.kernels_recorded > 0 && lost_its_records(process))
+            warnings.push_back(
+                failure(fmt::format("no kernel of process {} was recorded", process.process_id),
+                        process.error_text, hint_for(process.cupti_error)));
+    }
+    if (summary.dropped_records > 0)
+        warnings.push_back(
+            failure(fmt::format("CUPTI dropped {} records", format_count(summary.dropped_records)),
+                    "the program launched kernels faster than they could be stored"));
+    if (summary.lost_bytes > 0)
+        warnings.push_back(failure(fmt::format("{} of the recording could not be read",
+                                               format_bytes(static_cast<double>(summary.lost_bytes))),
+                                   "a process was killed while it was writing, or the recording is damaged"));
+    if (summary.zero_timestamps > 0)
+        warnings.push_back(
+            failure(fmt::format("{} kernels have no times", format_count(summary.zero_timestamps)),
+                    "CUPTI could not take them"));
+    return warnings;
+}
+
+} // namespace
+
+Diagnostic explain_missing_records(int cupti_result, const std::string& tracer_text) {
+    std::string evidence = tracer_text;
+    if (cupti_result != 0 && evidence.empty()) evidence = fmt::format("CUPTI error {}", cupti_result);
+    if (evidence.empty()) evidence = "CUPTI reported no error";
+    return environment_error("the program launched kernels, but no record of them arrived", evidence,
+                             hint_for(cupti_result));
+}
+
+RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
+    RecordingOutcome outcome;
+    outcome.warnings = losses(summary);
+    if (summary.kernels_recorded > 0) return outcome;
+    const auto lost = std::find_if(summary.processes.begin(), summary.processes.end(), lost_its_records);
+    if (lost != summary.processes.end()) {
+        outcome.state = RecordingState::RecordsMissing;
+        outcome.explanation = explain_missing_records(lost->cupti_error, lost->error_text);
+        if (lost->launches_called == 0)
+            outcome.explanation.message = "the program used CUDA, but the tracer could not watch it";
+    } else if (summary.driver_initialised) {
+        outcome.state = RecordingState::NothingLaunched;
+        outcome.explanation =
+            failure("the program initialised CUDA but launched no kernel", {},
+                    "if it should have, check its arguments, and that it ran to where it uses the GPU");
+    } else {
+        outcome.state = RecordingState::DriverNotInitialised;
+        outcome.explanation =
+            failure("the program never initialised CUDA, so there is no kernel in the trace", {},
+                    "if it hands its GPU work to a process that runs already, profile that one");
+    }
+    return outcome;
+}
+
+} // namespace deepjit::cli

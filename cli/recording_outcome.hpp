@@ -1,0 +1,29 @@
+#pragma once
+
+#include "src/base/result.hpp"
+#include "src/ingest/import_wire.hpp"
+
+#include <vector>
+
+namespace deepjit::cli {
+
+enum class RecordingState {
+    Recorded,             ///< at least one kernel
+    DriverNotInitialised, ///< the target never used CUDA
+    NothingLaunched,      ///< it initialised the driver and launched no kernel
+    RecordsMissing,       ///< it launched kernels, or the tracer could not watch it, and no record arrived
+};
+
+struct RecordingOutcome {
+    RecordingState state = RecordingState::Recorded;
+    Diagnostic explanation;           ///< empty when Recorded
+    std::vector<Diagnostic> warnings; ///< what the trace lacks: dropped records, lost bytes, missing times
+};
+
+/// What came of a recording, from what the tracers reported.
+RecordingOutcome judge_recording(const ingest::ImportSummary& summary);
+
+/// Why CUPTI gave no records, with the remedy. `cupti_result` is a CUptiResult (cupti_result.h of 13.0).
+Diagnostic explain_missing_records(int cupti_result, const std::string& tracer_text);
+
+} // namespace deepjit::cli
