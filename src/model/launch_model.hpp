@@ -3,8 +3,7 @@
 #include "src/base/result.hpp"
 
 #include <cstddef>
-#include <optional>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 /// The launch model: t = c + K·L + T (see DESIGN and ARCHITECTURE). Times in nanoseconds.
@@ -62,6 +61,7 @@ struct LaunchPoint {
 struct LaunchFit {
     double slope_ns = 0;
     double intercept_ns = 0;
+    double through_origin_ns = 0;      ///< median of total ÷ K: the slope where no fixed term is allowed
     std::vector<std::size_t> outliers; ///< indices of points far from the line
     std::vector<double> residuals_ns;  ///< total − fit, by point
     double spread_ns = 0;              ///< median absolute residual

@@ -1,0 +1,144 @@
+#include "reports/launch_summary.hpp"
+
+#include "src/base/units.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace deepjit::reports {
+namespace {
+
+using model::LaunchSummary;
+
+std::string estimate_text(const LaunchSummary& summary) {
+    const model::LaunchEstimate& estimate = *summary.estimate;
+    const model::LaunchQuestion& question = summary.question;
+    const double serial_ns = *question.serial_ns;
+    std::string text =
+        fmt::format("L = {:<10} exposed cost of one launch (upper bound)\n"
+                    "T = {:<10} work on the GPU{}\n"
+                    "K·L = {:<8} {} of the serial time {}; fusing leaves {} of {} as launch\n",
+                    format_duration(estimate.launch_ns), format_duration(estimate.work_ns),
+                    estimate.work_counted_as_zero ? ", below zero within the noise and counted as zero" : "",
+                    format_duration(estimate.launch_ns * static_cast<double>(question.calls)),
+                    format_share(estimate.launch_share), format_duration(serial_ns),
+                    format_share(estimate.fused_launch_share), format_duration(*question.fused_ns));
+    text += "Assumed: fusing leaves T as it is, so serial = K·L + T and fused = L + T.\n"
+            "L is an upper bound: a fused kernel also moves fewer bytes, and that gain is\n"
+            "counted as launches here.\n";
+    return text;
+}
+
+std::string graph_text(const LaunchSummary& summary) {
+    const model::GraphDifference& graph = *summary.graph;
+    return fmt::format("graph: {} saved, {} of the serial time, {:.2f} times as fast\n"
+                       "       {} a launch in the stream, {} a node in the graph (work included):\n"
+                       "       a launch costs {} more than a graph node\n",
+                       format_duration(graph.saved_ns), format_share(graph.saved_share), graph.speedup,
+                       format_duration(graph.serial_per_call_ns), format_duration(graph.graph_per_node_ns),
+                       format_duration(graph.per_node_ns));
+}
+
+std::string known_text(const LaunchSummary& summary) {
+    const model::KnownLaunchCost& known = *summary.known;
+    return fmt::format("K·L = {}, {} of the serial time; T = {}\n"
+                       "estimated: fusing all into one launch could leave {}\n",
+                       format_duration(known.launch_total_ns), format_share(known.launch_share),
+                       format_duration(known.work_ns), format_duration(known.fused_ns));
+}
+
+std::string fit_text(const LaunchSummary& summary) {
+    const model::LaunchFit& fit = *summary.fit;
+    std::string text = fmt::format("fit: total = {} + {} · K (repeated medians, spread {})\n"
+                                   "     with no fixed term: {} a launch (median of total ÷ K)\n",
+                                   format_duration(fit.intercept_ns), format_duration(fit.slope_ns),
+                                   format_duration(fit.spread_ns), format_duration(fit.through_origin_ns));
+    for (const std::size_t outlier : fit.outliers) {
+        const model::LaunchPoint& point = summary.question.points[outlier];
+        text += fmt::format("     outlier: K = {:g}, {} measured, {} off the line\n", point.calls,
+                            format_duration(point.total_ns), format_duration(fit.residuals_ns[outlier]));
+    }
+    return text;
+}
+
+std::string frame_text(std::string_view what, const LaunchSummary& summary, const model::FrameGain& gain) {
+    return fmt::format("frame, {}: {} to {}, {:.1f} % saved, {:.2f} times as fast\n", what,
+                       format_duration(*summary.question.frame_ns), format_duration(gain.frame_ns),
+                       gain.saved_share * 100, gain.speedup);
+}
+
+nlohmann::ordered_json frame_json(const model::FrameGain& gain) {
+    return {{"frame_ns", gain.frame_ns},
+            {"saved_ns", gain.saved_ns},
+            {"saved_share", gain.saved_share},
+            {"speedup", gain.speedup}};
+}
+
+} // namespace
+
+std::string launch_summary_text(const LaunchSummary& summary) {
+    std::string text;
+    if (summary.estimate) text += estimate_text(summary);
+    if (summary.known) text += known_text(summary);
+    if (summary.graph) text += graph_text(summary);
+    if (summary.fit) text += fit_text(summary);
+    if (summary.frame_graph) text += frame_text("in a graph", summary, *summary.frame_graph);
+    if (summary.frame_fused) text += frame_text("fused", summary, *summary.frame_fused);
+    if (summary.frame_known) text += frame_text("fused (estimated)", summary, *summary.frame_known);
+    if (summary.leave_alone)
+        text += fmt::format("Advice: leave alone. Less than {} of the time can be won.\n",
+                            format_share(model::kLeaveAloneShare));
+    return text;
+}
+
+std::string launch_summary_json(const LaunchSummary& summary) {
+    nlohmann::ordered_json json = {{"schema_version", kLaunchSummarySchemaVersion}};
+    if (summary.question.calls > 0) json["calls"] = summary.question.calls;
+    if (summary.estimate) {
+        const model::LaunchEstimate& estimate = *summary.estimate;
+        json["l_ns"] = estimate.launch_ns;
+        json["l_is_upper_bound"] = true;
+        json["t_ns"] = estimate.work_ns;
+        json["t_counted_as_zero"] = estimate.work_counted_as_zero;
+        json["launch_share"] = estimate.launch_share;
+        json["fused_launch_share"] = estimate.fused_launch_share;
+        json["assumption"] = "fusing leaves T as it is: serial = K*L + T, fused = L + T";
+    }
+    if (summary.known) {
+        const model::KnownLaunchCost& known = *summary.known;
+        json["launch_cost"] = {{"l_ns", *summary.question.launch_cost_ns},
+                               {"launch_total_ns", known.launch_total_ns},
+                               {"launch_share", known.launch_share},
+                               {"t_ns", known.work_ns},
+                               {"fused_estimate_ns", known.fused_ns}};
+    }
+    if (summary.graph) {
+        const model::GraphDifference& graph = *summary.graph;
+        json["graph"] = {{"saved_ns", graph.saved_ns},
+                         {"saved_share", graph.saved_share},
+                         {"speedup", graph.speedup},
+                         {"per_node_difference_ns", graph.per_node_ns},
+                         {"serial_per_call_ns", graph.serial_per_call_ns},
+                         {"graph_per_node_ns", graph.graph_per_node_ns}};
+    }
+    if (summary.fit) {
+        const model::LaunchFit& fit = *summary.fit;
+        nlohmann::ordered_json outliers = nlohmann::ordered_json::array();
+        for (const std::size_t outlier : fit.outliers)
+            outliers.push_back({{"calls", summary.question.points[outlier].calls},
+                                {"total_ns", summary.question.points[outlier].total_ns},
+                                {"residual_ns", fit.residuals_ns[outlier]}});
+        json["fit"] = {{"l_ns", fit.slope_ns},
+                       {"intercept_ns", fit.intercept_ns},
+                       {"l_without_intercept_ns", fit.through_origin_ns},
+                       {"spread_ns", fit.spread_ns},
+                       {"outliers", outliers}};
+    }
+    if (summary.frame_graph) json["frame_graph"] = frame_json(*summary.frame_graph);
+    if (summary.frame_fused) json["frame_fused"] = frame_json(*summary.frame_fused);
+    if (summary.frame_known) json["frame_fused_estimate"] = frame_json(*summary.frame_known);
+    json["leave_alone"] = summary.leave_alone;
+    return json.dump(2) + "\n";
+}
+
+} // namespace deepjit::reports
