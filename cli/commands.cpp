@@ -1,9 +1,12 @@
 #include "cli/commands.hpp"
 
+#include "cli/cmd_model.hpp"
+
 namespace deepjit::cli {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
     std::vector<std::unique_ptr<Command>> commands;
+    commands.push_back(make_model_command());
     return commands;
 }
 
