@@ -30,9 +30,9 @@ struct CompileRequest {
     std::string name;   ///< of the kernel; stands for the file name in compiler messages
     std::string source; ///< self-contained
     Architecture architecture;
-    std::vector<std::string>
-        options;                ///< after the base options, in order; fast math only where somebody asked
-    std::string specialization; ///< anything else that makes the result differ, part of the cache key
+    /// After the base options, in order. Fast math only where somebody asked for it.
+    std::vector<std::string> options{};
+    std::string specialization{}; ///< anything else that makes the result differ, part of the cache key
 };
 
 /// What ptxas reported for one entry; zero for PTX.
