@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -46,6 +47,7 @@ enum class RecordKind : std::uint8_t {
     CopyAddresses = 15,
     Allocation = 16,
     Overhead = 17,
+    GraphNodeClone = 18,
 };
 
 /// Why recording stopped before the process ended.
@@ -216,6 +218,14 @@ struct GraphNodeArguments {
     RecordHeader header;
     std::uint64_t graph_node_id = 0;
     std::uint32_t arguments_id = 0;
+};
+
+/// A graph was instantiated or cloned: the new node holds what the original one does.
+struct GraphNodeClone {
+    static constexpr auto kKind = RecordKind::GraphNodeClone;
+    RecordHeader header;
+    std::uint64_t graph_node_id = 0;
+    std::uint64_t original_node_id = 0;
 };
 
 struct MemoryOp {

@@ -1,0 +1,199 @@
+#include "src/tracer/recording.hpp"
+
+#include "src/tracer/clock.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace deepjit::tracer {
+namespace {
+
+constinit Recording the_recording;
+thread_local ThreadState* this_thread = nullptr;
+pthread_key_t thread_end_key;
+pthread_once_t thread_end_key_once = PTHREAD_ONCE_INIT;
+
+void release_thread_state(void* state) noexcept {
+    this_thread = nullptr;
+    static_cast<ThreadState*>(state)->in_use.store(false, std::memory_order_release);
+}
+
+/// 0, or errno of the first write that failed.
+int write_all(int file, const void* bytes, std::size_t count) noexcept {
+    auto* at = static_cast<const char*>(bytes);
+    while (count > 0) {
+        const ssize_t written = ::write(file, at, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return written < 0 ? errno : EIO;
+        at += written;
+        count -= static_cast<std::size_t>(written);
+    }
+    return 0;
+}
+
+/// A write beyond RLIMIT_FSIZE would kill the target with SIGXFSZ.
+bool exceeds_file_size_limit(std::uint64_t bytes) noexcept {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
+} // namespace
+
+Recording& recording() noexcept {
+    return the_recording;
+}
+
+bool Recording::open(const char* directory) noexcept {
+    const int process_id = getpid();
+    char path[PATH_MAX];
+    for (int image = 0; image < 1000 && file_ < 0; ++image) {
+        const int length = image == 0 ? std::snprintf(path, sizeof path, "%s/process-%d%s", directory,
+                                                      process_id, wire::kFileExtension)
+                                      : std::snprintf(path, sizeof path, "%s/process-%d.%d%s", directory,
+                                                      process_id, image, wire::kFileExtension);
+        if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return false;
+        file_ = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file_ < 0 && errno != EEXIST) return false;
+    }
+    if (file_ < 0) return false;
+    const wire::FileHeader header;
+    if (exceeds_file_size_limit(sizeof header) || write_all(file_, &header, sizeof header) != 0) return false;
+    file_bytes_ = sizeof header;
+    pthread_once(&thread_end_key_once, [] { pthread_key_create(&thread_end_key, release_thread_state); });
+    active_.store(true);
+    return true;
+}
+
+ThreadState* Recording::thread_state() noexcept {
+    return this_thread != nullptr ? this_thread : acquire_thread_state();
+}
+
+ThreadState* Recording::acquire_thread_state() noexcept {
+    ThreadState* state = threads_.load(std::memory_order_acquire);
+    for (; state != nullptr; state = state->next) {
+        bool expected = false;
+        if (state->in_use.compare_exchange_strong(expected, true, std::memory_order_acquire)) break;
+    }
+    if (state == nullptr) {
+        void* const memory = std::calloc(1, sizeof(ThreadState));
+        if (memory == nullptr) return nullptr;
+        state = static_cast<ThreadState*>(memory); // all its members start as zero bytes
+        state->in_use.store(true, std::memory_order_relaxed);
+        state->thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+        state->next = threads_.load(std::memory_order_relaxed);
+        while (!threads_.compare_exchange_weak(state->next, state, std::memory_order_release)) {
+        }
+    } else {
+        Guard guard(state->lock);
+        write_out(state->thread_id, state->records, state->used_bytes);
+        state->used_bytes = 0;
+        state->open_calls = 0;
+        state->thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    }
+    this_thread = state;
+    pthread_setspecific(thread_end_key, state);
+    return state;
+}
+
+std::byte* Recording::room_for_definition(std::size_t bytes) noexcept {
+    if (bytes > definitions_capacity_ - definitions_bytes_) {
+        const std::size_t capacity = (definitions_capacity_ + bytes) * 2;
+        auto* const grown = static_cast<std::byte*>(std::realloc(definitions_, capacity));
+        if (grown == nullptr) return nullptr;
+        definitions_ = grown;
+        definitions_capacity_ = capacity;
+    }
+    return definitions_ + definitions_bytes_;
+}
+
+void Recording::flush() noexcept {
+    Guard flush_guard(flush_mutex_);
+    for (ThreadState* state = threads_.load(std::memory_order_acquire); state != nullptr;
+         state = state->next) {
+        std::uint32_t thread_id = 0;
+        std::uint32_t bytes = 0;
+        {
+            // A copy, so that the thread waits for a memcpy at most and never for the disk.
+            Guard guard(state->lock);
+            thread_id = state->thread_id;
+            bytes = state->used_bytes;
+            std::memcpy(flush_copy_, state->records, bytes);
+            state->used_bytes = 0;
+        }
+        write_out(thread_id, flush_copy_, bytes);
+    }
+    write_out(0, nullptr, 0);
+}
+
+Recording::Counters Recording::counters() const noexcept {
+    Counters sums;
+    for (const ThreadState* state = threads_.load(std::memory_order_acquire); state != nullptr;
+         state = state->next) {
+        sums.launches_called += state->launches_called.load(std::memory_order_relaxed);
+        sums.kernels_recorded += state->kernels_recorded.load(std::memory_order_relaxed);
+        sums.zero_timestamps += state->zero_timestamps.load(std::memory_order_relaxed);
+    }
+    return sums;
+}
+
+void Recording::write_out(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept {
+    Guard guard(file_mutex_);
+    write_definitions();
+    if (bytes != 0) write_block(thread_id, records, bytes);
+}
+
+void Recording::write_definitions() noexcept {
+    std::byte* records = nullptr;
+    std::size_t bytes = 0;
+    {
+        Guard guard(definitions_lock_);
+        records = definitions_;
+        bytes = definitions_bytes_;
+        definitions_ = nullptr;
+        definitions_bytes_ = definitions_capacity_ = 0;
+    }
+    for (std::size_t at = 0; at < bytes;) {
+        std::size_t block_bytes = 0;
+        while (at + block_bytes < bytes) {
+            wire::RecordHeader header;
+            std::memcpy(&header, records + at + block_bytes, sizeof header);
+            if (block_bytes + header.size_bytes > wire::kMaxPayloadBytes) break;
+            block_bytes += header.size_bytes;
+        }
+        write_block(0, records + at, block_bytes);
+        at += block_bytes;
+    }
+    std::free(records);
+}
+
+void Recording::write_block(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept {
+    if (!active()) return;
+    const wire::BlockHeader header = wire::block_header(thread_id, {records, bytes});
+    const std::uint64_t end = file_bytes_ + sizeof header + bytes;
+    int error_number = exceeds_file_size_limit(end) ? EFBIG : write_all(file_, &header, sizeof header);
+    if (error_number == 0) error_number = write_all(file_, records, bytes);
+    if (error_number != 0) return stop_after_failed_write(error_number);
+    file_bytes_ = end;
+}
+
+void Recording::stop_after_failed_write(int error_number) noexcept {
+    active_.store(false);
+    wire::FileHeader header;
+    header.stop_reason = wire::StopReason::WriteFailed;
+    header.stop_errno = error_number;
+    header.stop_time_ns = now_ns();
+    // Overwrites bytes that already have their place on the disk, so that it works on a full one.
+    if (pwrite(file_, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header)) swallow_error();
+    if (ftruncate(file_, static_cast<off_t>(file_bytes_)) != 0) swallow_error();
+}
+
+} // namespace deepjit::tracer

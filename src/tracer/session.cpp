@@ -1,0 +1,232 @@
+#include "src/tracer/session.hpp"
+
+#include "src/tracer/activity.hpp"
+#include "src/tracer/callbacks.hpp"
+#include "src/tracer/clock.hpp"
+#include "src/tracer/recording.hpp"
+#include "src/tracer/watched_calls.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+namespace deepjit::tracer {
+namespace {
+
+constexpr std::int64_t kFlushPeriod_ms = 100;
+/// CUPTI can hang in a flush when the target ends badly; exit must not.
+constexpr std::int64_t kMaxExitDelay_ms = 3000;
+constexpr std::size_t kFlusherStackBytes = 512 * 1024;
+
+constinit Session the_session;
+
+pthread_mutex_t flusher_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t flusher_wakes; ///< on CLOCK_MONOTONIC
+bool finish_requested = false;
+bool finished = false;
+
+timespec after_ms(std::int64_t milliseconds) noexcept {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_nsec += (milliseconds % 1000) * 1'000'000;
+    time.tv_sec += milliseconds / 1000 + time.tv_nsec / 1'000'000'000;
+    time.tv_nsec %= 1'000'000'000;
+    return time;
+}
+
+bool is_set(const char* variable) noexcept {
+    const char* const value = std::getenv(variable);
+    return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+}
+
+void abandon_recording_in_child() noexcept {
+    recording().abandon();
+}
+
+} // namespace
+
+Session& session() noexcept {
+    return the_session;
+}
+
+void Session::start() noexcept {
+    const char* const directory = std::getenv("DEEPJIT_RUN_DIR");
+    if (directory == nullptr || *directory == '\0') return;
+    process_id_.store(getpid());
+    driver.open();
+    cupti_opened_ = cupti.open(driver.version, error_text_, sizeof error_text_);
+    if (!recording().open(directory)) return;
+
+    wire::ProcessStart process;
+    process.process_id = static_cast<std::uint32_t>(getpid());
+    process.parent_process_id = static_cast<std::uint32_t>(getppid());
+    process.time_ns = now_ns();
+    process.driver_version = driver.version;
+    process.cupti_version = cupti.version;
+    recording().define(process);
+    for (const WatchedCall& call : watched_calls()) {
+        wire::ApiName name;
+        name.api_id = static_cast<std::uint16_t>(call.id);
+        name.category = call.category;
+        recording().define(name, call.name);
+    }
+    if (cupti_opened_) start_cupti();
+    record_status();
+    recording().flush();
+
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&flusher_wakes, &attributes);
+    pthread_atfork(nullptr, nullptr, abandon_recording_in_child);
+    std::atexit(finish_at_exit);
+    std::at_quick_exit(finish_at_exit);
+
+    pthread_attr_t thread_attributes;
+    pthread_attr_init(&thread_attributes);
+    pthread_attr_setstacksize(&thread_attributes, kFlusherStackBytes);
+    pthread_attr_setdetachstate(&thread_attributes, PTHREAD_CREATE_DETACHED);
+    // The target's signals are for its own threads; a new thread inherits the mask.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t flusher{};
+    const int failed = pthread_create(
+        &flusher, &thread_attributes,
+        [](void*) -> void* {
+            session().run_flusher();
+            return nullptr;
+        },
+        nullptr);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (failed != 0) recording().swallow_error();
+}
+
+void Session::start_cupti() noexcept {
+    CUpti_SubscriberHandle subscriber = nullptr;
+    CUptiResult result = cupti.subscribe(&subscriber, on_callback, nullptr);
+    // Whoever else subscribed also owns the activity buffers: taking those would break that tool.
+    if (result != CUPTI_SUCCESS) return fail("cuptiSubscribe", result);
+    subscribed_ = true;
+    for (const WatchedCall& call : watched_calls()) {
+        // An older CUPTI does not know the newest calls.
+        result = cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, call.id);
+        if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_INVALID_PARAMETER)
+            fail("cuptiEnableCallback", result);
+        const bool is_launch = call.form >= CallForm::LaunchKernel && call.form <= CallForm::GraphLaunch;
+        if (is_launch && is_set("DEEPJIT_TRACER_API_RECORDS") &&
+            cupti.activity_enable_driver_api != nullptr) {
+            result = cupti.activity_enable_driver_api(call.id, 1);
+            if (result != CUPTI_SUCCESS) fail("cuptiActivityEnableDriverApi", result);
+        }
+    }
+    for (const CUpti_CallbackId id :
+         {CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+          CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED}) {
+        result = cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+        if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
+    }
+
+    result = cupti.activity_register_callbacks(on_buffer_requested, on_buffer_completed);
+    if (result != CUPTI_SUCCESS) return fail("cuptiActivityRegisterCallbacks", result);
+    flushed_by_cupti_ = cupti.activity_flush_period != nullptr &&
+                        cupti.activity_flush_period(kFlushPeriod_ms) == CUPTI_SUCCESS;
+    result = cupti.activity_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    kernel_activity_ = result == CUPTI_SUCCESS;
+    if (!kernel_activity_) return fail("cuptiActivityEnable", result);
+    for (const CUpti_ActivityKind kind :
+         {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+          CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_OVERHEAD}) {
+        result = cupti.activity_enable(kind);
+        if (result != CUPTI_SUCCESS) fail("cuptiActivityEnable", result);
+    }
+}
+
+void Session::fail(const char* step, CUptiResult result) noexcept {
+    if (first_error_ != CUPTI_SUCCESS) return recording().swallow_error();
+    first_error_ = result;
+    std::snprintf(error_text_, sizeof error_text_, "%s returned %s (%d).", step, cupti.result_name(result),
+                  static_cast<int>(result));
+}
+
+void Session::record_status() noexcept {
+    const Recording::Counters counters = recording().counters();
+    wire::TracerStatus status;
+    status.cupti_result = static_cast<std::int32_t>(first_error_);
+    status.cupti_opened = cupti_opened_ ? 1 : 0;
+    status.subscribed = subscribed_ ? 1 : 0;
+    status.kernel_activity = kernel_activity_ ? 1 : 0;
+    status.driver_initialised = driver_answered.load() ? 1 : 0;
+    status.launches_called = counters.launches_called;
+    status.kernels_recorded = counters.kernels_recorded;
+    status.zero_timestamps = counters.zero_timestamps;
+    status.dropped_records = dropped_records.load();
+    status.swallowed_errors = recording().swallowed_errors();
+    if (std::memcmp(&status, &last_status_, sizeof status) == 0) return;
+    last_status_ = status;
+    recording().define(status, error_text_);
+}
+
+void Session::record_what_changed() noexcept {
+    if (!devices_recorded_) {
+        devices_recorded_ = driver.record_devices();
+        if (devices_recorded_) driver_answered.store(true);
+    }
+    record_status();
+    recording().flush();
+}
+
+void Session::run_flusher() noexcept {
+    pthread_setname_np(pthread_self(), "deepjit-flusher");
+    pthread_mutex_lock(&flusher_mutex);
+    while (true) {
+        const timespec deadline = after_ms(kFlushPeriod_ms);
+        while (!finish_requested && pthread_cond_timedwait(&flusher_wakes, &flusher_mutex, &deadline) == 0) {
+        }
+        const bool must_finish = finish_requested;
+        pthread_mutex_unlock(&flusher_mutex);
+        if (must_finish) {
+            finish();
+            break;
+        }
+        if (kernel_activity_ && !flushed_by_cupti_) cupti.activity_flush_all(0);
+        record_what_changed();
+        pthread_mutex_lock(&flusher_mutex);
+    }
+    pthread_mutex_lock(&flusher_mutex);
+    finished = true;
+    pthread_cond_broadcast(&flusher_wakes);
+    pthread_mutex_unlock(&flusher_mutex);
+}
+
+void Session::finish() noexcept {
+    record_what_changed(); // what is already here is safe should CUPTI hang
+    if (kernel_activity_) cupti.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    wire::ProcessEnd end;
+    end.time_ns = now_ns();
+    recording().define(end);
+    record_what_changed();
+}
+
+void Session::finish_at_exit() noexcept {
+    // In a forked child the flusher does not exist.
+    if (getpid() != the_session.process_id_.load() || !recording().active()) return;
+    const timespec deadline = after_ms(kMaxExitDelay_ms);
+    pthread_mutex_lock(&flusher_mutex);
+    finish_requested = true;
+    pthread_cond_broadcast(&flusher_wakes);
+    int waited = 0;
+    while (!finished && waited == 0)
+        waited = pthread_cond_timedwait(&flusher_wakes, &flusher_mutex, &deadline);
+    const bool hung = !finished;
+    pthread_mutex_unlock(&flusher_mutex);
+    if (hung) recording().flush();
+}
+
+} // namespace deepjit::tracer

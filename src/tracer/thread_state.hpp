@@ -1,0 +1,66 @@
+#pragma once
+
+#include "src/tracer/locks.hpp"
+#include "src/wire/encoder.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace deepjit::tracer {
+
+struct ParameterLayout; // argument_capture.hpp
+
+/// CUDA allows at most 32,764 bytes of kernel parameters (since 12.1).
+inline constexpr std::size_t kMaxArgumentBytes = 32'768;
+
+/// A watched driver call that has begun and not returned.
+struct OpenCall {
+    std::int64_t start_ns = 0;
+    std::uint32_t arguments_id = 0;
+    bool may_be_captured = false; ///< a launch, copy or fill: it can become a node of a graph
+    bool capturing = false;
+};
+
+/// What one thread of the target needs to record without asking another. Zero-filled when fresh; reused by a
+/// later thread when its own has ended, never freed.
+struct ThreadState {
+    ThreadState* next = nullptr; ///< in the list of all; set before it is published
+    std::atomic<bool> in_use{false};
+
+    SpinLock lock; ///< guards the three fields below
+    std::uint32_t thread_id = 0;
+    std::uint32_t used_bytes = 0;
+    std::byte records[64 * 1024];
+
+    /// Written by the owning thread alone, read by the flusher.
+    std::atomic<std::uint64_t> launches_called{0};
+    std::atomic<std::uint64_t> kernels_recorded{0};
+    std::atomic<std::uint64_t> zero_timestamps{0};
+
+    // The owning thread's alone.
+    static constexpr std::uint32_t kMaxOpenCalls = 8;
+    std::uint32_t open_calls = 0;
+    OpenCall open_call[kMaxOpenCalls];
+
+    struct KnownArguments {
+        XXH128_hash_t hash;
+        std::uint32_t id;
+    };
+    struct KnownLayout {
+        const void* function;
+        std::uint64_t generation;
+        const ParameterLayout* layout;
+    };
+    static constexpr std::size_t kKnownArguments = 1024;
+    static constexpr std::size_t kKnownLayouts = 256;
+    KnownArguments known_arguments[kKnownArguments];
+    KnownLayout known_layouts[kKnownLayouts];
+    std::byte argument_bytes[kMaxArgumentBytes];
+};
+
+inline void increment(std::atomic<std::uint64_t>& counter) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+} // namespace deepjit::tracer
