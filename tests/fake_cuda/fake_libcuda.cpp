@@ -1,0 +1,615 @@
+#include "tests/fake_cuda/environment.hpp"
+#include "tests/fake_cuda/fake_cuda.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <time.h>
+
+// A driver for tests: device memory is host memory, kernels do nothing and take a given time. Only the parts
+// of the API that this repository's programs call exist, and they check their arguments far less than the
+// real ones. Every handle lives until the process ends.
+
+#define FAKE_API extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+using namespace fake_cuda;
+
+struct Kernel {
+    bool is_library_kernel = false;
+    std::string name;
+    std::vector<FakeParameter> parameters;
+};
+
+struct Module {
+    FakeImage image;
+};
+
+struct Node {
+    std::uint64_t id = 0;
+    DeviceWork work;
+};
+
+struct Graph {
+    std::uint32_t id = 0;
+    std::deque<Node> nodes;
+};
+
+struct Stream {
+    std::uint32_t id = 0;
+    std::int64_t busy_until_ns = 0;
+    Graph* capturing = nullptr;
+};
+
+struct Event {
+    std::int64_t time_ns = 0;
+};
+
+std::mutex state_mutex;
+bool initialised = false;
+Hooks hooks;
+std::atomic<std::uint32_t> next_correlation_id{1};
+std::atomic<std::uint64_t> next_node_id{1'000};
+std::atomic<std::uint32_t> next_graph_id{1};
+std::atomic<std::uint32_t> next_stream_id{13};
+Stream default_stream{7, 0, nullptr};
+std::int64_t device_busy_until_ns = 0;
+thread_local CUcontext current_context = nullptr;
+thread_local std::uint32_t current_correlation_id = 0;
+int the_context; ///< its address is the only context
+std::map<CUdeviceptr, std::size_t> allocations;
+
+std::int64_t now_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return time.tv_sec * 1'000'000'000L + time.tv_nsec;
+}
+
+Stream& stream_of(CUstream handle) {
+    return handle == nullptr ? default_stream : *reinterpret_cast<Stream*>(handle);
+}
+
+void wait_until(std::int64_t time_ns) {
+    const std::int64_t left_ns = time_ns - now_ns();
+    if (left_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
+}
+
+/// Calls `body` between the entry and exit hooks of the driver call `id`.
+template <class Parameters, class Body>
+CUresult traced(CUpti_CallbackId id, const char* name, const Parameters& parameters, Body body) {
+    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    std::uint64_t correlation_data = 0;
+    CUresult result = CUDA_SUCCESS;
+    ApiEvent event;
+    event.callback_id = id;
+    event.name = name;
+    event.parameters = &parameters;
+    event.result = &result;
+    event.correlation_data = &correlation_data;
+    event.correlation_id = next_correlation_id++;
+    if (hooks.on_api != nullptr) hooks.on_api(event);
+    current_correlation_id = event.correlation_id;
+    result = body();
+    event.is_exit = true;
+    if (hooks.on_api != nullptr) hooks.on_api(event);
+    return result;
+}
+/// The first three arguments of traced() for a driver call with these parameters.
+#define CALL(api, ...)                                                                                       \
+    CUPTI_DRIVER_TRACE_CBID_##api, #api, api##_params {                                                      \
+        __VA_ARGS__                                                                                          \
+    }
+
+/// Lets the device run `work` after what is already in the stream.
+void run_on_device(Stream& stream, DeviceWork work) {
+    static const long kernel_ns = number_from_environment("FAKE_CUDA_KERNEL_NS", 2'000);
+    {
+        const std::lock_guard guard(state_mutex);
+        work.start_ns = std::max(now_ns() + 1'000, stream.busy_until_ns + 700);
+        work.end_ns = work.start_ns + kernel_ns;
+        stream.busy_until_ns = work.end_ns;
+        device_busy_until_ns = std::max(device_busy_until_ns, work.end_ns);
+    }
+    work.stream_id = stream.id;
+    if (hooks.on_device_work != nullptr) hooks.on_device_work(work);
+}
+
+/// Enqueues `work`, or makes it a node of the graph that the stream is being captured into.
+CUresult submit(CUstream handle, DeviceWork work) {
+    Stream& stream = stream_of(handle);
+    if (stream.capturing == nullptr) {
+        work.correlation_id = current_correlation_id;
+        run_on_device(stream, work);
+        return CUDA_SUCCESS;
+    }
+    Node& node = stream.capturing->nodes.emplace_back();
+    node.id = next_node_id++;
+    node.work = work;
+    if (hooks.on_graph_node != nullptr) {
+        GraphNodeEvent event;
+        event.node = reinterpret_cast<CUgraphNode>(&node);
+        event.type = work.kind == DeviceWork::Kind::Kernel ? CU_GRAPH_NODE_TYPE_KERNEL
+                     : work.kind == DeviceWork::Kind::Copy ? CU_GRAPH_NODE_TYPE_MEMCPY
+                                                           : CU_GRAPH_NODE_TYPE_MEMSET;
+        hooks.on_graph_node(event);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult launch(CUfunction function, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3],
+                std::uint32_t shared_bytes, CUstream stream, void** kernel_parameters, void** extra) {
+    const auto* const kernel = reinterpret_cast<const Kernel*>(function);
+    if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (block[0] * block[1] * block[2] > 1024) return CUDA_ERROR_INVALID_VALUE;
+    if (!kernel->parameters.empty() && kernel_parameters == nullptr && extra == nullptr) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    DeviceWork work;
+    work.kernel_name = kernel->name.c_str();
+    std::copy(std::begin(grid), std::end(grid), work.grid);
+    std::copy(std::begin(block), std::end(block), work.block);
+    work.dynamic_shared_bytes = shared_bytes;
+    return submit(stream, work);
+}
+
+CUresult copy(void* destination, const void* source, std::size_t bytes, CUstream stream,
+              CUpti_ActivityMemcpyKind kind, bool wait) {
+    if (stream_of(stream).capturing == nullptr) std::memcpy(destination, source, bytes);
+    DeviceWork work;
+    work.kind = DeviceWork::Kind::Copy;
+    work.copy_kind = static_cast<std::uint8_t>(kind);
+    work.pageable = kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+    work.bytes = bytes;
+    const CUresult result = submit(stream, work);
+    if (wait) wait_until(stream_of(stream).busy_until_ns);
+    return result;
+}
+
+void* pointer(CUdeviceptr address) {
+    return reinterpret_cast<void*>(address);
+}
+
+CUresult parameter_info(const Kernel& kernel, std::size_t index, std::size_t* offset, std::size_t* size) {
+    if (index >= kernel.parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+    *offset = kernel.parameters[index].byte_offset;
+    if (size != nullptr) *size = kernel.parameters[index].size_bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult load_image(const void* image, Module** module) {
+    if (image == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    FakeImage contents;
+    std::memcpy(&contents, image, sizeof contents);
+    if (contents.magic != kImageMagic) return CUDA_ERROR_INVALID_IMAGE;
+    *module = new Module{contents};
+    return CUDA_SUCCESS;
+}
+
+CUresult find_kernel(const Module& module, const char* name, bool is_library_kernel, Kernel** found) {
+    for (std::size_t i = 0; i < module.image.kernel_count; ++i) {
+        const FakeKernel& kernel = module.image.kernels[i];
+        if (std::strcmp(kernel.name, name) != 0) continue;
+        *found = new Kernel{
+            is_library_kernel, kernel.name, {kernel.parameters, kernel.parameters + kernel.parameter_count}};
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+/// As the real driver does: the library's InitializeInjection runs inside cuInit.
+void load_injection() {
+    const char* const path = std::getenv("CUDA_INJECTION64_PATH");
+    if (path == nullptr || *path == '\0') return;
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    if (auto* const initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")))
+        initialise();
+}
+
+} // namespace
+
+FAKE_API void fake_cuda_set_hooks(const Hooks* new_hooks) {
+    hooks = *new_hooks;
+}
+
+FAKE_API std::uint64_t fake_cuda_graph_node_id(CUgraphNode node) {
+    return reinterpret_cast<const Node*>(node)->id;
+}
+
+// ---- initialisation, devices, contexts
+
+FAKE_API CUresult cuInit(unsigned int) {
+    static std::once_flag once;
+    static CUresult result = CUDA_SUCCESS;
+    std::call_once(once, [] {
+        load_injection();
+        result = static_cast<CUresult>(number_from_environment("FAKE_CUDA_INIT_ERROR", CUDA_SUCCESS));
+        initialised = result == CUDA_SUCCESS;
+    });
+    return result;
+}
+
+FAKE_API CUresult cuDriverGetVersion(int* version) {
+    *version = static_cast<int>(number_from_environment("FAKE_CUDA_DRIVER_VERSION", 13'000));
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuDeviceGetCount(int* count) {
+    *count = 1;
+    return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+FAKE_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+    *device = ordinal;
+    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+FAKE_API CUresult cuDeviceGetName(char* name, int length, CUdevice) {
+    std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
+    for (int i = 0; i < 16; ++i)
+        uuid->bytes[i] = static_cast<char>(i * 17);
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
+    *bytes = std::size_t{8} << 30U;
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = 9;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = 0;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = 132;
+        break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+        *value = 50 << 20;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+        *value = 3'000'000;
+        break;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+        *value = 6'144;
+        break;
+    default:
+        *value = 0;
+        break;
+    }
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+    *context = reinterpret_cast<CUcontext>(&the_context);
+    return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+FAKE_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned int, CUdevice device) {
+    const CUresult result = cuDevicePrimaryCtxRetain(context, device);
+    current_context = *context;
+    return result;
+}
+
+FAKE_API CUresult cuCtxDestroy_v2(CUcontext) {
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuCtxSetCurrent(CUcontext context) {
+    current_context = context;
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuCtxGetCurrent(CUcontext* context) {
+    *context = current_context;
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuCtxGetDevice(CUdevice* device) {
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuCtxSynchronize() {
+    return traced(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", 0, [] {
+        wait_until(device_busy_until_ns);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuGetErrorName(CUresult error, const char** text) {
+    *text = error == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR_FROM_FAKE_DRIVER";
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuGetErrorString(CUresult error, const char** text) {
+    *text = error == CUDA_SUCCESS ? "no error" : "error of the fake driver";
+    return CUDA_SUCCESS;
+}
+
+// ---- modules and kernels
+
+FAKE_API CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+    return traced(CALL(cuModuleLoadData, module, image),
+                  [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
+}
+
+FAKE_API CUresult cuModuleUnload(CUmodule module) {
+    return traced(CALL(cuModuleUnload, module), [&]() -> CUresult {
+        if (hooks.on_module_unload != nullptr) hooks.on_module_unload();
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+    return find_kernel(*reinterpret_cast<Module*>(module), name, false, reinterpret_cast<Kernel**>(function));
+}
+
+FAKE_API CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*, void**,
+                                    unsigned int, CUlibraryOption*, void**, unsigned int) {
+    return load_image(image, reinterpret_cast<Module**>(library));
+}
+
+FAKE_API CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+    return find_kernel(*reinterpret_cast<Module*>(library), name, true, reinterpret_cast<Kernel**>(kernel));
+}
+
+FAKE_API CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                                     std::size_t* size) {
+    const auto& kernel = *reinterpret_cast<const Kernel*>(function);
+    if (kernel.is_library_kernel) return CUDA_ERROR_INVALID_HANDLE;
+    return parameter_info(kernel, index, offset, size);
+}
+
+FAKE_API CUresult cuKernelGetParamInfo(CUkernel handle, std::size_t index, std::size_t* offset,
+                                       std::size_t* size) {
+    const auto& kernel = *reinterpret_cast<const Kernel*>(handle);
+    if (!kernel.is_library_kernel) return CUDA_ERROR_INVALID_HANDLE;
+    return parameter_info(kernel, index, offset, size);
+}
+
+FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                 unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                 unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                 void** kernel_parameters, void** extra) {
+    return traced(CALL(cuLaunchKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                       shared_bytes, stream, kernel_parameters, extra),
+                  [&]() -> CUresult {
+                      return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                                    shared_bytes, stream, kernel_parameters, extra);
+                  });
+}
+
+FAKE_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
+                                   void** kernel_parameters, void** extra) {
+    return traced(CALL(cuLaunchKernelEx, config, function, kernel_parameters, extra), [&]() -> CUresult {
+        return launch(function, {config->gridDimX, config->gridDimY, config->gridDimZ},
+                      {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
+                      config->hStream, kernel_parameters, extra);
+    });
+}
+
+FAKE_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                            unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                            void** kernel_parameters) {
+    return traced(CALL(cuLaunchCooperativeKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                       shared_bytes, stream, kernel_parameters),
+                  [&]() -> CUresult {
+                      return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                                    shared_bytes, stream, kernel_parameters, nullptr);
+                  });
+}
+
+// ---- memory
+
+FAKE_API CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+    return traced(CALL(cuMemAlloc_v2, address, bytes), [&]() -> CUresult {
+        void* const memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+        if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+        *address = reinterpret_cast<CUdeviceptr>(memory);
+        {
+            const std::lock_guard guard(state_mutex);
+            allocations[*address] = bytes;
+        }
+        if (hooks.on_memory != nullptr) hooks.on_memory({false, *address, bytes, current_correlation_id});
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuMemFree_v2(CUdeviceptr address) {
+    return traced(CALL(cuMemFree_v2, address), [&]() -> CUresult {
+        std::size_t bytes = 0;
+        {
+            const std::lock_guard guard(state_mutex);
+            const auto found = allocations.find(address);
+            if (found == allocations.end()) return CUDA_ERROR_INVALID_VALUE;
+            bytes = found->second;
+            allocations.erase(found);
+        }
+        std::free(pointer(address));
+        if (hooks.on_memory != nullptr) hooks.on_memory({true, address, bytes, current_correlation_id});
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, std::size_t bytes) {
+    return traced(CALL(cuMemcpyHtoD_v2, destination, source, bytes), [&]() -> CUresult {
+        return copy(pointer(destination), source, bytes, nullptr, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, true);
+    });
+}
+
+FAKE_API CUresult cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, std::size_t bytes) {
+    return traced(CALL(cuMemcpyDtoH_v2, destination, source, bytes), [&]() -> CUresult {
+        return copy(destination, pointer(source), bytes, nullptr, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, true);
+    });
+}
+
+FAKE_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source, std::size_t bytes,
+                                       CUstream stream) {
+    return traced(CALL(cuMemcpyHtoDAsync_v2, destination, source, bytes, stream), [&]() -> CUresult {
+        return copy(pointer(destination), source, bytes, stream, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, false);
+    });
+}
+
+FAKE_API CUresult cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, std::size_t bytes,
+                                       CUstream stream) {
+    return traced(CALL(cuMemcpyDtoHAsync_v2, destination, source, bytes, stream), [&]() -> CUresult {
+        return copy(destination, pointer(source), bytes, stream, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, false);
+    });
+}
+
+FAKE_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes,
+                                       CUstream stream) {
+    return traced(CALL(cuMemcpyDtoDAsync_v2, destination, source, bytes, stream), [&]() -> CUresult {
+        return copy(pointer(destination), pointer(source), bytes, stream, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD,
+                    false);
+    });
+}
+
+FAKE_API CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t bytes,
+                                  CUstream stream) {
+    return traced(CALL(cuMemsetD8Async, destination, value, bytes, stream), [&]() -> CUresult {
+        if (stream_of(stream).capturing == nullptr) std::memset(pointer(destination), value, bytes);
+        DeviceWork work;
+        work.kind = DeviceWork::Kind::Fill;
+        work.bytes = bytes;
+        return submit(stream, work);
+    });
+}
+
+// ---- streams and events
+
+FAKE_API CUresult cuStreamCreate(CUstream* stream, unsigned int) {
+    *stream = reinterpret_cast<CUstream>(new Stream{next_stream_id++, 0, nullptr});
+    return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+FAKE_API CUresult cuStreamDestroy_v2(CUstream) {
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuStreamSynchronize(CUstream stream) {
+    return traced(CALL(cuStreamSynchronize, stream), [&]() -> CUresult {
+        if (stream_of(stream).capturing != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        wait_until(stream_of(stream).busy_until_ns);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuEventCreate(CUevent* event, unsigned int) {
+    *event = reinterpret_cast<CUevent>(new Event);
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuEventDestroy_v2(CUevent) {
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuEventRecord(CUevent event, CUstream stream) {
+    return traced(CALL(cuEventRecord, event, stream), [&]() -> CUresult {
+        reinterpret_cast<Event*>(event)->time_ns = std::max(now_ns(), stream_of(stream).busy_until_ns);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuEventSynchronize(CUevent event) {
+    return traced(CALL(cuEventSynchronize, event), [&]() -> CUresult {
+        wait_until(reinterpret_cast<Event*>(event)->time_ns);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
+    *milliseconds = static_cast<float>(reinterpret_cast<Event*>(end)->time_ns -
+                                       reinterpret_cast<Event*>(start)->time_ns) /
+                    1e6F;
+    return CUDA_SUCCESS;
+}
+
+// ---- graphs
+
+FAKE_API CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
+    return traced(CALL(cuStreamBeginCapture_v2, stream, mode), [&]() -> CUresult {
+        if (stream == nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        stream_of(stream).capturing = new Graph{next_graph_id++, {}};
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+    return traced(CALL(cuStreamEndCapture, stream, graph), [&]() -> CUresult {
+        if (stream_of(stream).capturing == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
+        *graph = reinterpret_cast<CUgraph>(std::exchange(stream_of(stream).capturing, nullptr));
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+    *status = stream_of(stream).capturing != nullptr ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                     : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
+                                              unsigned long long flags) {
+    return traced(CALL(cuGraphInstantiateWithFlags, executable, graph, flags), [&]() -> CUresult {
+        auto* const clone = new Graph{next_graph_id++, {}};
+        for (Node& original : reinterpret_cast<Graph*>(graph)->nodes) {
+            Node& node = clone->nodes.emplace_back(original);
+            node.id = next_node_id++;
+            if (hooks.on_graph_node != nullptr) {
+                hooks.on_graph_node({reinterpret_cast<CUgraphNode>(&node),
+                                     reinterpret_cast<CUgraphNode>(&original), CU_GRAPH_NODE_TYPE_KERNEL});
+            }
+        }
+        *executable = reinterpret_cast<CUgraphExec>(clone);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+    return traced(CALL(cuGraphLaunch, executable, stream), [&]() -> CUresult {
+        const auto& graph = *reinterpret_cast<Graph*>(executable);
+        for (const Node& node : graph.nodes) {
+            DeviceWork work = node.work;
+            work.correlation_id = current_correlation_id;
+            work.graph_id = graph.id;
+            work.graph_node_id = node.id;
+            run_on_device(stream_of(stream), work);
+        }
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuGraphDestroy(CUgraph) {
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuGraphExecDestroy(CUgraphExec) {
+    return CUDA_SUCCESS;
+}
