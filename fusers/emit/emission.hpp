@@ -28,7 +28,6 @@ struct Emission {
     std::string ptx;
     verify::Verification verification;
     verify::Benchmark benchmark;
-    std::string command; ///< the command line that made it, for the README; any bytes
 };
 
 /// A name that is an identifier and no keyword of C, C++, Python or CMake target of its own: `wanted` with

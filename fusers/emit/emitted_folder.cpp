@@ -1,0 +1,239 @@
+#include "fusers/emit/emitted_folder.hpp"
+
+#include "src/base/files.hpp"
+#include "src/base/hash.hpp"
+#include "src/base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace deepjit::emit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kManifestName = "manifest.json";
+constexpr const char* kTool = "deepjit";
+constexpr int kSchemaVersion = 1;
+
+using HashByPath = std::map<std::string, std::string>;
+
+std::string quoted(const fs::path& path) {
+    return "'" + printable(path.string()) + "'";
+}
+
+Diagnostic cannot(std::string_view action, const fs::path& path, const std::error_code& code) {
+    return failure(fmt::format("cannot {} {}", action, quoted(path)), code.message(),
+                   code == std::errc::no_space_on_device ? "free some space, or emit to another disk"
+                                                         : "choose a folder that you may write to");
+}
+
+Diagnostic refused(const std::string& message, const std::string& evidence) {
+    return usage_error(
+        message, evidence,
+        "choose another --name or --emit folder, or use --force: the present folder is then kept beside the "
+        "new one");
+}
+
+std::string manifest_text(const std::string& name, const std::vector<EmittedFile>& files) {
+    nlohmann::ordered_json manifest = {{"schema_version", kSchemaVersion}, {"tool", kTool}, {"name", name}};
+    std::map<std::string, std::string> hashes;
+    for (const EmittedFile& file : files)
+        hashes[file.path] = hash_hex(file.contents);
+    manifest["hash"] = "XXH3-128";
+    manifest["files"] = hashes;
+    return manifest.dump(2) + "\n";
+}
+
+/// The listed files of a manifest of ours, or nothing.
+std::optional<HashByPath> read_manifest(const fs::path& folder) {
+    const auto text = read_file(folder / kManifestName);
+    if (!text) return std::nullopt;
+    const auto manifest = nlohmann::json::parse(*text, nullptr, false);
+    if (!manifest.is_object() || manifest.value("tool", nlohmann::json()) != kTool) return std::nullopt;
+    const auto files = manifest.find("files");
+    if (files == manifest.end() || !files->is_object()) return std::nullopt;
+    HashByPath hashes;
+    for (const auto& [path, hash] : files->items()) {
+        if (!hash.is_string()) return std::nullopt;
+        hashes[path] = hash.get<std::string>();
+    }
+    return hashes;
+}
+
+bool is_same_file(const fs::path& left, const fs::path& right) {
+    std::error_code ignored;
+    return !left.empty() && fs::equivalent(left, right, ignored);
+}
+
+Result<void> check_unedited(const fs::path& folder, const WriteOptions& options) {
+    const auto manifest = read_manifest(folder);
+    if (!manifest)
+        return refused(fmt::format("{} exists and was not written by deepjit", quoted(folder)),
+                       fmt::format("it holds no {} of deepjit", kManifestName));
+    for (const auto& [path, hash] : *manifest) {
+        const fs::path file = folder / path;
+        std::error_code ignored;
+        if (!fs::exists(file, ignored)) continue; // nothing of anybody's is lost
+        const auto contents = read_file(file);
+        if (!contents) return contents.error();
+        if (hash_hex(*contents) == hash || is_same_file(options.edited_input, file)) continue;
+        return refused(fmt::format("{} was edited since deepjit wrote it", quoted(file)),
+                       "its contents no longer have the hash in manifest.json");
+    }
+    return {};
+}
+
+Result<void> make_directories(const fs::path& path) {
+    std::error_code code;
+    fs::create_directories(path, code);
+    if (!code && !fs::is_directory(path)) code = std::make_error_code(std::errc::not_a_directory);
+    if (code) return cannot("create", path, code);
+    return {};
+}
+
+/// A folder that is removed again unless it was renamed away.
+class TemporaryFolder {
+  public:
+    static Result<TemporaryFolder> create(const fs::path& directory) {
+        std::string path = (directory / ".deepjit-XXXXXX").string();
+        if (::mkdtemp(path.data()) == nullptr)
+            return cannot("write to", directory, std::error_code(errno, std::generic_category()));
+        std::error_code ignored; // mkdtemp gives 0700; the folder is the user's to share
+        fs::permissions(path,
+                        fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                            fs::perms::others_read | fs::perms::others_exec,
+                        ignored);
+        return TemporaryFolder(path);
+    }
+    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    }
+    const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+Result<void> write_all(const fs::path& folder, const std::vector<EmittedFile>& files) {
+    for (const EmittedFile& file : files) {
+        const fs::path path = folder / file.path;
+        DEEPJIT_CHECK(make_directories(path.parent_path()));
+        DEEPJIT_CHECK(write_file_atomically(path, file.contents));
+    }
+    return {};
+}
+
+/// Moves what deepjit did not write (a build folder, notes) from the old folder to the new one.
+Result<void> carry_over(const fs::path& from, const fs::path& to, const HashByPath& listed,
+                        const fs::path& relative) {
+    std::error_code code;
+    for (const fs::directory_entry& entry : fs::directory_iterator(from / relative, code)) {
+        const fs::path path = relative / entry.path().filename();
+        if (listed.contains(path.generic_string()) || path == kManifestName) continue;
+        std::error_code ignored;
+        if (fs::is_directory(fs::symlink_status(to / path, ignored)) && entry.is_directory() &&
+            !entry.is_symlink()) {
+            DEEPJIT_CHECK(carry_over(from, to, listed, path));
+            continue;
+        }
+        if (fs::exists(fs::symlink_status(to / path, ignored)))
+            return refused(fmt::format("{} is not deepjit's, and a file of that name is to be written",
+                                       quoted(from / path)),
+                           {});
+        fs::rename(entry.path(), to / path, code);
+        if (code) return cannot("move", entry.path(), code);
+    }
+    if (code) return cannot("read", from / relative, code);
+    return {};
+}
+
+fs::path free_name_beside(const fs::path& target) {
+    fs::path path = target.string() + ".replaced";
+    std::error_code ignored;
+    for (int number = 2; fs::exists(fs::symlink_status(path, ignored)); ++number)
+        path = fmt::format("{}.replaced-{}", target.string(), number);
+    return path;
+}
+
+bool is_present(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Puts `fresh` in the place of `target`, whose former contents end up at `old`.
+Result<void> swap_in(const fs::path& fresh, const fs::path& target, const fs::path& old) {
+    std::error_code code;
+    if (is_present(target)) fs::rename(target, old, code);
+    if (code) return cannot("replace", target, code);
+    fs::rename(fresh, target, code);
+    if (!code) return {};
+    std::error_code ignored;
+    fs::rename(old, target, ignored);
+    return cannot("write", target, code);
+}
+
+} // namespace
+
+Result<void> check_replaceable(const fs::path& directory, const std::string& name,
+                               const WriteOptions& options) {
+    const fs::path target = directory / name;
+    if (options.force || !is_present(target)) return {};
+    std::error_code ignored;
+    if (!fs::is_directory(fs::symlink_status(target, ignored)))
+        return refused(fmt::format("{} exists and is no folder", quoted(target)), {});
+    return check_unedited(target, options);
+}
+
+Result<WrittenFolder> write_emitted_folder(const fs::path& directory, const std::string& name,
+                                           const std::vector<EmittedFile>& files,
+                                           const WriteOptions& options) {
+    if (!is_identifier(name))
+        return usage_error(fmt::format("'{}' is no plain name for an emitted kernel", printable(name)), {},
+                           "use letters, digits and '_'");
+    DEEPJIT_CHECK(check_replaceable(directory, name, options));
+    DEEPJIT_CHECK(make_directories(directory));
+
+    const fs::path target = directory / name;
+    DEEPJIT_TRY(const auto fresh, TemporaryFolder::create(directory));
+    DEEPJIT_CHECK(write_all(fresh.path(), files));
+    DEEPJIT_CHECK(write_file_atomically(fresh.path() / kManifestName, manifest_text(name, files)));
+
+    WrittenFolder written{target, {}};
+    if (!is_present(target)) {
+        DEEPJIT_CHECK(swap_in(fresh.path(), target, {}));
+        return written;
+    }
+    WriteOptions unforced = options;
+    unforced.force = false;
+    if (!check_replaceable(directory, name, unforced)) {
+        written.replaced = free_name_beside(target);
+        DEEPJIT_CHECK(swap_in(fresh.path(), target, written.replaced));
+        return written;
+    }
+    const HashByPath listed = read_manifest(target).value_or(HashByPath());
+    const TemporaryFolder old(fresh.path().string() + ".old");
+    DEEPJIT_CHECK(swap_in(fresh.path(), target, old.path()));
+    auto carried = carry_over(old.path(), target, listed, {});
+    if (!carried) { // keep whatever could not be moved
+        const fs::path kept = free_name_beside(target);
+        std::error_code ignored;
+        fs::rename(old.path(), kept, ignored);
+        written.replaced = kept;
+    }
+    return written;
+}
+
+} // namespace deepjit::emit

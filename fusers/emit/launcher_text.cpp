@@ -1,0 +1,180 @@
+#include "fusers/emit/emitted_texts.hpp"
+#include "fusers/emit/text_template.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace deepjit::emit {
+
+namespace {
+
+/// What the header declares a pointer to; types that C++ has no name for are void.
+std::string_view cpp_type(graph::DType dtype) {
+    switch (dtype) {
+    case graph::DType::Float32:
+        return "float";
+    case graph::DType::Float64:
+        return "double";
+    case graph::DType::Int8:
+        return "std::int8_t";
+    case graph::DType::Bool:
+    case graph::DType::UInt8:
+        return "std::uint8_t";
+    case graph::DType::Int32:
+        return "std::int32_t";
+    case graph::DType::Int64:
+        return "std::int64_t";
+    case graph::DType::Float16:
+    case graph::DType::BFloat16:
+        break;
+    }
+    return "void";
+}
+
+std::string launch_parameters(const std::vector<Operand>& operands) {
+    std::string text;
+    for (const Operand& operand : operands)
+        text += fmt::format("{}{}{}* {}", text.empty() ? "" : ", ", operand.is_output ? "" : "const ",
+                            cpp_type(operand.dtype), operand.name);
+    return text;
+}
+
+std::string operand_comments(const Emission& emission, const std::vector<Operand>& operands) {
+    std::string text;
+    for (const Operand& operand : operands)
+        text += fmt::format("{}///  - `{}`: {}, {}, contiguous in device memory", text.empty() ? "" : "\n",
+                            operand.name, operand.is_output ? "written" : "read", type_text(operand));
+    if (!emission.kernel.operands_may_alias)
+        text += "\n///\n/// What is written must not overlap what is read.";
+    return text;
+}
+
+std::string member_name(std::size_t entry) {
+    return fmt::format("function_{}", entry);
+}
+
+/// The entries that a launcher chooses between: the fastest, and the general one where that is another.
+std::vector<std::size_t> used_entries(const codegen::GeneratedKernel& kernel) {
+    const std::size_t general = general_entry(kernel);
+    return general == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, general};
+}
+
+std::string function_members(const codegen::GeneratedKernel& kernel) {
+    std::string text;
+    for (const std::size_t entry : used_entries(kernel))
+        text += fmt::format("{}    CUfunction {}; // {}", text.empty() ? "" : "\n", member_name(entry),
+                            kernel.entries[entry].name);
+    return text;
+}
+
+std::string function_lookups(const codegen::GeneratedKernel& kernel) {
+    std::string text;
+    for (const std::size_t entry : used_entries(kernel))
+        text += fmt::format("    result = cuModuleGetFunction(&kernel.{}, module, \"{}\");\n"
+                            "    if (result != CUDA_SUCCESS) return fail(\"cuModuleGetFunction\", result);\n",
+                            member_name(entry), kernel.entries[entry].name);
+    text.pop_back();
+    return text;
+}
+
+std::string misalignment(const Emission& emission, const std::vector<Operand>& operands) {
+    if (used_entries(emission.kernel).size() == 1) return {};
+    std::string terms;
+    for (const AlignmentGroup& group : alignment_groups(operands)) {
+        std::vector<std::string> addresses;
+        for (const std::string& name : group.names)
+            addresses.push_back(fmt::format("reinterpret_cast<std::uintptr_t>({})", name));
+        terms +=
+            fmt::format("{}(({}) & {}) == 0", terms.empty() ? "" : " &&\n                         ",
+                        fmt::join(addresses, " |\n                           "), group.alignment_bytes - 1);
+    }
+    return fmt::format("    const bool aligned = {};", terms.empty() ? "true" : terms);
+}
+
+std::string launch_choice(const codegen::GeneratedKernel& kernel) {
+    const std::size_t general = general_entry(kernel);
+    const codegen::EntryPoint& fast = kernel.entries.front();
+    const codegen::EntryPoint& any = kernel.entries[general];
+    if (general == 0)
+        return fmt::format("    const CUfunction function = kernel->{};\n"
+                           "    const unsigned int grid_blocks = {};\n"
+                           "    const unsigned int block_threads = {};",
+                           member_name(0), any.grid_blocks, any.block_threads);
+    return fmt::format("    const CUfunction function = aligned ? kernel->{} : kernel->{};\n"
+                       "    const unsigned int grid_blocks = aligned ? {} : {};\n"
+                       "    const unsigned int block_threads = aligned ? {} : {};",
+                       member_name(0), member_name(general), fast.grid_blocks, any.grid_blocks,
+                       fast.block_threads, any.block_threads);
+}
+
+std::string argument_addresses(const std::vector<Operand>& operands) {
+    std::vector<std::string> addresses;
+    for (const Operand& operand : operands)
+        addresses.push_back("&" + operand.name);
+    return fmt::format("{}", fmt::join(addresses, ", "));
+}
+
+std::string byte_array(const std::string& name, std::string_view bytes) {
+    constexpr std::size_t kPerLine = 20;
+    std::string text = fmt::format("alignas(16) constexpr unsigned char {}[] = {{", name);
+    text.reserve(text.size() + bytes.size() * 4);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (i % kPerLine == 0) text += "\n    ";
+        text += fmt::format("{},", static_cast<unsigned>(static_cast<unsigned char>(bytes[i])));
+    }
+    return text + "\n};\n\n";
+}
+
+} // namespace
+
+std::string launch_cast(const Operand& operand) {
+    return fmt::format("reinterpret_cast<{}{}*>", operand.is_output ? "" : "const ", cpp_type(operand.dtype));
+}
+
+std::string cubin_file_name(const Emission& emission, const DeviceImage& image) {
+    return fmt::format("{}.sm_{}.cubin", emission.name, image.compute_capability);
+}
+
+std::string ptx_file_name(const Emission& emission) {
+    return fmt::format("{}.compute_{}.ptx", emission.name, emission.ptx_capability);
+}
+
+std::string launcher_header_text(const Emission& emission, const std::vector<Operand>& operands) {
+    return fill_template(kLauncherHeaderTemplate,
+                         {{"name", emission.name},
+                          {"summary", summary_of(emission)},
+                          {"element_count", fmt::format("{}", emission.kernel.element_count)},
+                          {"operand_comments", operand_comments(emission, operands)},
+                          {"launch_parameters", launch_parameters(operands)}});
+}
+
+std::string launcher_source_text(const Emission& emission, const std::vector<Operand>& operands) {
+    return fill_template(kLauncherSourceTemplate, {{"name", emission.name},
+                                                   {"summary", summary_of(emission)},
+                                                   {"launch_parameters", launch_parameters(operands)},
+                                                   {"function_members", function_members(emission.kernel)},
+                                                   {"function_lookups", function_lookups(emission.kernel)},
+                                                   {"misalignment", misalignment(emission, operands)},
+                                                   {"argument_addresses", argument_addresses(operands)},
+                                                   {"launch_choice", launch_choice(emission.kernel)}});
+}
+
+std::string launcher_images_text(const Emission& emission) {
+    std::string arrays = "// The compiled forms of the kernel, also in the files beside this one.\n\n";
+    std::string table = "constexpr Image kImages[] = {\n";
+    for (const DeviceImage& image : emission.images) {
+        const std::string array = fmt::format("kCubinSm{}", image.compute_capability);
+        arrays += byte_array(array, image.cubin);
+        table += fmt::format("    {{{}, {}, false, {}}},\n", image.compute_capability / 10,
+                             image.compute_capability % 10, array);
+    }
+    if (emission.ptx_capability != 0) {
+        const std::string array = fmt::format("kPtxCompute{}", emission.ptx_capability);
+        arrays += byte_array(array, emission.ptx + '\0');
+        table += fmt::format("    {{{}, {}, true, {}}},\n", emission.ptx_capability / 10,
+                             emission.ptx_capability % 10, array);
+    }
+    return arrays + table + "};\n";
+}
+
+} // namespace deepjit::emit
