@@ -60,7 +60,7 @@ class Emitter {
         std::string body = constants(has_vector_entry) + "\n// One element, in registers.\n" + element.text;
         if (has_vector_entry) body += "\n" + vector_entry();
         body += "\n" + scalar_entry();
-        const std::string prelude = prelude_for(body);
+        const std::string prelude = prelude_for(body, configuration_.vector_bytes);
         kernel_.source = header(has_vector_entry) + "\n" + prelude + (prelude.empty() ? "" : "\n") + body;
         return std::move(kernel_);
     }
@@ -84,8 +84,8 @@ class Emitter {
                             comment_safe(parameter.name), shape_text(plan_.chain.tensor(parameter.tensor)));
         out += "//\n";
         if (has_vector_entry)
-            out += fmt::format("// {} needs every pointer aligned to 16 bytes; {} takes any.\n", vector_name_,
-                               scalar_name_);
+            out += fmt::format("// {} needs every pointer aligned to {} bytes; {} takes any.\n", vector_name_,
+                               configuration_.vector_bytes, scalar_name_);
         out += plan_.options.operands_may_alias ? "// An output may be the same buffer as an input.\n"
                                                 : "// Outputs must not overlap inputs.\n";
         out += plan_.chain.rounding == graph::Rounding::Match
@@ -101,7 +101,7 @@ class Emitter {
         const std::string suffix = index_suffix();
         out += fmt::format("constexpr Index kElements = {}{};\n", plan_.element_count, suffix);
         if (has_vector_entry) {
-            out += fmt::format("constexpr int kGroupElements = {}; // elements of one 16-byte access\n",
+            out += fmt::format("constexpr int kGroupElements = {}; // what a thread moves at once\n",
                                plan_.group_elements);
             out += "constexpr Index kGroups = kElements / kGroupElements;\n";
             if (tail() > 0) out += "constexpr Index kTail = kElements % kGroupElements;\n";
@@ -234,12 +234,21 @@ class Emitter {
 
     std::string scalar_entry() {
         const int block = configuration_.block_threads;
-        kernel_.entries.push_back({scalar_name_,
-                                   static_cast<std::uint32_t>((plan_.element_count + block - 1) / block),
-                                   static_cast<std::uint32_t>(block), false});
+        const int per_thread = configuration_.scalar_elements_per_thread;
+        const std::int64_t per_block = std::int64_t{block} * per_thread;
+        kernel_.entries.push_back(
+            {scalar_name_, static_cast<std::uint32_t>((plan_.element_count + per_block - 1) / per_block),
+             static_cast<std::uint32_t>(block), false});
         std::string out = signature(scalar_name_);
-        out += fmt::format("    const Index i = {};\n", block_start(block));
-        out += "    if (i < kElements) " + element_call_at("i") + ";\n";
+        out += fmt::format("    const Index first = {};\n", block_start(per_block));
+        const std::string suffix = index_suffix();
+        const std::string loop = fmt::format("for (int k = 0; k < {}; ++k)", per_thread);
+        const std::string place = fmt::format("first + k * {}{}", block, suffix);
+        out +=
+            fmt::format("    if (first + {}{} < kElements) {{\n#pragma unroll\n        {}\n            {};\n",
+                        std::int64_t{per_thread - 1} * block, suffix, loop, element_call_at(place));
+        out += fmt::format("        return;\n    }}\n    {}\n        if ({} < kElements) {};\n", loop, place,
+                           element_call_at(place));
         return out + "}\n";
     }
 

@@ -29,12 +29,12 @@ constexpr std::array kKeywords{
 
 /// CUDA built-ins that emitted code uses, names of its own locals, and macros of compilers.
 constexpr std::array kUsedNames{
-    "threadIdx", "blockIdx",    "blockDim", "gridDim", "warpSize", "dim3",  "uint4", "float4", "fabsf",
-    "expf",      "logf",        "sqrtf",    "rsqrtf",  "erff",     "powf",  "tanhf", "sinf",   "cosf",
-    "floorf",    "ceilf",       "rintf",    "expm1f",  "fmaxf",    "fminf", "group", "first",  "i",
-    "k",         "first_group", "Index",    "from",    "to",       "unix",  "linux", "main",   "asm",
-    "half",      "max",         "min",      "abs",     "exp",      "log",   "sqrt",  "pow",    "assert",
-    "printf",    "y0",          "y1",       "yn",      "j0",       "j1",    "jn",    "signgam"};
+    "threadIdx", "blockIdx", "blockDim",    "gridDim", "warpSize", "dim3",  "uint4", "uint2", "float4",
+    "fabsf",     "expf",     "logf",        "sqrtf",   "rsqrtf",   "erff",  "powf",  "tanhf", "sinf",
+    "cosf",      "floorf",   "ceilf",       "rintf",   "expm1f",   "fmaxf", "fminf", "group", "first",
+    "i",         "k",        "first_group", "Index",   "from",     "to",    "unix",  "linux", "main",
+    "asm",       "half",     "max",         "min",     "abs",      "exp",   "log",   "sqrt",  "pow",
+    "assert",    "printf",   "y0",          "y1",      "yn",       "j0",    "j1",    "jn",    "signgam"};
 
 bool is_reserved_form(const std::string& name) {
     const bool leads_with_underscore = name[0] == '_';

@@ -122,10 +122,11 @@ __device__ __forceinline__ float relu(float x) {
     return __fmul_rn(0.5f * x, 1.0f + tanhf(inner));
 }
 )"},
-    Piece{"Vector", R"(// `count` adjacent elements, moved 16 bytes at a time.
+    Piece{"Word/*16*/", "using Word = uint4;\n"}, Piece{"Word/*8*/", "using Word = uint2;\n"},
+    Piece{"Vector", R"(// `count` adjacent elements, moved a word at a time.
 template <class Element, int count>
 union Vector {
-    uint4 words[sizeof(Element) * count / 16];
+    Word words[sizeof(Element) * count / sizeof(Word)];
     Element element[count];
 };
 )"},
@@ -133,16 +134,16 @@ union Vector {
 __device__ __forceinline__ Vector<Element, count> load(const Element* from) {
     Vector<Element, count> vector;
 #pragma unroll
-    for (int i = 0; i < int(sizeof(vector.words) / 16); ++i)
-        vector.words[i] = reinterpret_cast<const uint4*>(from)[i];
+    for (int i = 0; i < int(sizeof(vector.words) / sizeof(Word)); ++i)
+        vector.words[i] = reinterpret_cast<const Word*>(from)[i];
     return vector;
 }
 )"},
     Piece{"store", R"(template <int count, class Element>
 __device__ __forceinline__ void store(Element* to, const Vector<Element, count>& vector) {
 #pragma unroll
-    for (int i = 0; i < int(sizeof(vector.words) / 16); ++i)
-        reinterpret_cast<uint4*>(to)[i] = vector.words[i];
+    for (int i = 0; i < int(sizeof(vector.words) / sizeof(Word)); ++i)
+        reinterpret_cast<Word*>(to)[i] = vector.words[i];
 }
 )"},
     Piece{
@@ -151,8 +152,8 @@ __device__ __forceinline__ void store(Element* to, const Vector<Element, count>&
 template <int count, class Element>
 __device__ __forceinline__ void store_streaming(Element* to, const Vector<Element, count>& vector) {
 #pragma unroll
-    for (int i = 0; i < int(sizeof(vector.words) / 16); ++i)
-        __stcs(reinterpret_cast<uint4*>(to) + i, vector.words[i]);
+    for (int i = 0; i < int(sizeof(vector.words) / sizeof(Word)); ++i)
+        __stcs(reinterpret_cast<Word*>(to) + i, vector.words[i]);
 }
 )"}};
 
@@ -183,8 +184,9 @@ std::string_view plain_name(const Piece& piece) {
     return piece.name.substr(0, piece.name.find('/'));
 }
 
-bool is_used(const Piece& piece, std::string_view text) {
+bool is_used(const Piece& piece, std::string_view text, int vector_bytes) {
     if (!uses_word(text, plain_name(piece))) return false;
+    if (plain_name(piece) == "Word") return (vector_bytes == 16) == (piece.name == "Word/*16*/");
     // An overload is used where the type of its argument is.
     const std::size_t marker = piece.name.find("/*");
     if (marker == std::string_view::npos) return true;
@@ -193,11 +195,11 @@ bool is_used(const Piece& piece, std::string_view text) {
 
 } // namespace
 
-std::string prelude_for(std::string_view body) {
+std::string prelude_for(std::string_view body, int vector_bytes) {
     std::array<bool, kPieces.size()> wanted{};
     std::string users = without_comments(body);
     for (std::size_t i = kPieces.size(); i-- > 0;) {
-        wanted[i] = is_used(kPieces[i], users);
+        wanted[i] = is_used(kPieces[i], users, vector_bytes);
         if (wanted[i]) users += without_comments(kPieces[i].text);
     }
     std::string out;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace deepjit::plan {
 namespace {
@@ -16,7 +17,6 @@ using graph::DType;
 using graph::Tensor;
 using graph::TensorRole;
 
-constexpr int kVectorBytes = 16;
 /// The kernel's parameter space is 4 KiB on every architecture.
 constexpr std::size_t kMostOperands = 480;
 constexpr std::int64_t kMostGridBlocks = std::numeric_limits<std::int32_t>::max();
@@ -94,15 +94,21 @@ Result<void> check_configuration(const Configuration& configuration) {
     if (configuration.vectors_per_thread < 1 || configuration.vectors_per_thread > 16)
         return failure(
             fmt::format("{} vectors per thread are not between 1 and 16.", configuration.vectors_per_thread));
+    if (configuration.vector_bytes != 8 && configuration.vector_bytes != 16)
+        return failure(fmt::format("Vectors of {} bytes are neither 8 nor 16.", configuration.vector_bytes));
+    if (configuration.scalar_elements_per_thread < 1 || configuration.scalar_elements_per_thread > 64)
+        return failure(fmt::format("{} scalar elements per thread are not between 1 and 64.",
+                                   configuration.scalar_elements_per_thread));
     return {};
 }
 
-/// Elements that make the narrowest operand's access 16 bytes wide. Wider operands take several accesses.
-int group_elements_of(const ChainGraph& chain) {
+/// Elements that make the narrowest operand's access `vector_bytes` wide. Wider operands take several
+/// accesses.
+int group_elements_of(const ChainGraph& chain, int vector_bytes) {
     std::size_t narrowest = 4;
     for (const Tensor& tensor : chain.tensors)
         if (lies_in_memory(tensor)) narrowest = std::min(narrowest, graph::size_bytes(tensor.dtype));
-    return kVectorBytes / static_cast<int>(narrowest);
+    return vector_bytes / static_cast<int>(narrowest);
 }
 
 Result<const Tensor*> first_operand(const ChainGraph& chain) {
@@ -134,11 +140,9 @@ Result<FusionPlan> plan_fusion(const ChainGraph& chain, const PlanOptions& optio
         return failure(fmt::format("The tensors of '{}' are empty; there is nothing to fuse.", chain.name));
     if (plan.element_count / options.configuration.block_threads >= kMostGridBlocks)
         return failure(fmt::format("{} elements need more blocks than a grid can have.", plan.element_count));
-    plan.group_elements = group_elements_of(chain);
+    plan.group_elements = group_elements_of(chain, options.configuration.vector_bytes);
     const auto add_operand = [&](graph::TensorIndex index, bool is_output) {
-        const auto bytes =
-            plan.group_elements * static_cast<int>(graph::size_bytes(plan.chain.tensor(index).dtype));
-        plan.operands.push_back({index, is_output, std::min(bytes, kVectorBytes)});
+        plan.operands.push_back({index, is_output, options.configuration.vector_bytes});
     };
     for (const auto index : plan.chain.inputs)
         add_operand(index, false);
@@ -159,7 +163,7 @@ std::vector<Configuration> candidate_configurations(const ChainGraph& chain, con
         count = tensor.element_count();
         bytes += count * static_cast<std::int64_t>(graph::size_bytes(tensor.dtype));
     }
-    const std::int64_t groups = std::max<std::int64_t>(1, count / group_elements_of(chain));
+    const std::int64_t groups = std::max<std::int64_t>(1, count / group_elements_of(chain, 16));
     // What is far larger than L2 cannot be found there by the next kernel, so it need not displace the rest.
     const bool stream_first = bytes > 2 * device.l2_bytes;
     const std::int64_t resident_threads =
@@ -167,11 +171,14 @@ std::vector<Configuration> candidate_configurations(const ChainGraph& chain, con
 
     std::vector<Configuration> candidates;
     for (const bool streaming : {stream_first, !stream_first})
-        for (const int vectors : {1, 2, 4}) {
+        for (const auto& [vectors, vector_bytes] : {std::pair{1, 16}, {1, 8}, {2, 16}, {4, 16}}) {
             // Fewer threads than the device holds leave bandwidth unused.
             if (vectors > 1 && groups / vectors < resident_threads / 2) continue;
             for (const int block : {256, 128, 512, 1024})
-                candidates.push_back({block, vectors, streaming});
+                candidates.push_back({.block_threads = block,
+                                      .vectors_per_thread = vectors,
+                                      .streaming_stores = streaming,
+                                      .vector_bytes = vector_bytes});
         }
     return candidates;
 }

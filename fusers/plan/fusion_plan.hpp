@@ -15,6 +15,11 @@ struct Configuration {
     int block_threads = 256;       ///< a multiple of 32, at most 1024
     int vectors_per_thread = 1;    ///< groups of elements that one thread loads before it computes
     bool streaming_stores = false; ///< mark stored lines as first to evict (st.global.cs)
+    /// Width of one vector access: 16 or 8. The narrower one gives more and smaller blocks, whose loads and
+    /// stores overlap better when the tensors are small.
+    int vector_bytes = 16;
+    /// Elements of one thread in the entry for pointers that are not aligned to vectors.
+    int scalar_elements_per_thread = 4;
 
     friend bool operator==(const Configuration&, const Configuration&) = default;
 };
@@ -36,7 +41,7 @@ struct PlanOptions {
 struct Operand {
     graph::TensorIndex tensor = 0;
     bool is_output = false;
-    int access_bytes = 0; ///< width of one vector access: at most 16; the address must be a multiple of it
+    int access_bytes = 0; ///< width of one vector access; the address must be a multiple of it
 };
 
 /// One elementwise kernel: thread t computes `group_elements` adjacent elements.
