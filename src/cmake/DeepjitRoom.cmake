@@ -1,7 +1,7 @@
 # deepjit_room(NAME [LINKS target...] [PRIVATE_LINKS target...])
 #
 # One static library `deepjit_NAME`, alias `deepjit::NAME`, from the .cpp files of the current folder.
-# LINKS must equal the room's row in ARCHITECTURE.md; tests/tools/check_layers compares includes with it.
+# LINKS must equal the room's row in ARCHITECTURE.md; tests/tools/check_layers compares both, and the includes.
 function(deepjit_room name)
   cmake_parse_arguments(ROOM "" "" "LINKS;PRIVATE_LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")

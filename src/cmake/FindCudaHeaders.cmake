@@ -1,10 +1,11 @@
 # deepjit::cuda_headers: include folders with cuda.h, cupti.h, nvrtc.h and nvtx3.
 #
 # Headers only: libcuda, CUPTI, NVRTC and NVML are opened at run time. A CUDA Toolkit is used where there is
-# one; otherwise the folder that src/cmake/setup fills from NVIDIA's wheels (DEEPJIT_CUDA_WHEELS).
-set(DEEPJIT_CUDA_WHEELS "${PROJECT_BINARY_DIR}/cuda-wheels" CACHE PATH "CUDA headers and libraries from wheels")
+# one. The folder of NVIDIA's wheels (DEEPJIT_CUDA_WHEELS) comes first because src/cmake/setup fills it only
+# where the toolkit is absent, too old, or to be ignored.
+set(DEEPJIT_CUDA_WHEELS "${PROJECT_SOURCE_DIR}/build/cuda-wheels" CACHE PATH "CUDA headers and libraries from wheels")
 
-set(roots "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda "${DEEPJIT_CUDA_WHEELS}")
+set(roots "${DEEPJIT_CUDA_WHEELS}" "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda)
 list(REMOVE_ITEM roots "")
 foreach(root IN LISTS roots)
   list(APPEND include_hints "${root}/include" "${root}/targets/x86_64-linux/include" "${root}/extras/CUPTI/include")
