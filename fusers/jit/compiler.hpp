@@ -30,9 +30,9 @@ struct CompileRequest {
     std::string name;   ///< of the kernel; stands for the file name in compiler messages
     std::string source; ///< self-contained
     Architecture architecture;
-    std::vector<std::string>
-        options;                ///< on top of kBaseOptions, in order; fast math only where somebody asked
-    std::string specialization; ///< anything else that makes the result differ, part of the cache key
+    /// After the base options, in order. Fast math only where somebody asked for it.
+    std::vector<std::string> options{};
+    std::string specialization{}; ///< anything else that makes the result differ, part of the cache key
 };
 
 /// What ptxas reported for one entry; zero for PTX.
@@ -48,10 +48,14 @@ struct EntryResources {
 struct CompiledKernel {
     Architecture architecture;
     std::string image;                   ///< cubin or PTX text, as Module::load takes it
-    std::vector<EntryResources> entries; ///< in source order where ptxas keeps it; empty for PTX
+    std::vector<EntryResources> entries; ///< in ptxas' order, which is not the source's; empty for PTX
     std::string log;                     ///< the compiler's warnings, without ptxas' figures
     double compile_ms = 0;               ///< what the compiler took, also when it came from a cache
 };
+
+/// The options that every compilation gets ahead of its own: the language level, the architecture and what
+/// makes ptxas report its figures.
+std::vector<std::string> all_options(const CompileRequest& request);
 
 /// Compiles here and now. Errors: no NVRTC or an architecture that it does not know (Environment and Usage,
 /// with the list that it does know), or a compile error (Failed; the evidence is the log's first errors, each
