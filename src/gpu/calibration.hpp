@@ -2,38 +2,39 @@
 
 #include "src/base/result.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace deepjit::gpu {
 
-/// Launch costs measured on this machine with nearly empty kernels of five arguments, no tracer attached
-/// unless said. Each is nanoseconds; an absent one could not be measured.
+/// Launch costs measured on this machine with empty kernels of five arguments (launch_probe.hpp), no tracer
+/// attached unless said. Each is nanoseconds; an absent one could not be measured.
 struct Calibration {
     std::string device_uuid;
     std::string driver_version;
-    std::string tracer_identity; ///< size and hash of the tracer library that `tracer_launch_ns` belongs to
+    std::string tracer_identity; ///< hash of the tracer library that `tracer_launch_ns` belongs to
 
-    /// Wall time per launch in a burst on one stream: the rate at which the host can submit.
+    /// Wall time per launch of a burst on one stream: the rate at which the host submits.
     std::optional<double> stream_launch_ns;
-    /// Replay of a graph with n kernel nodes in a chain takes graph_intercept_ns + n * graph_node_ns (event
-    /// time on the device; fitted over several n).
+    /// One replay of a graph with n kernel nodes in a row takes graph_intercept_ns + n * graph_node_ns
+    /// between two events around it (fitted over several n). The intercept holds the host's time to submit
+    /// the graph to an idle device.
     std::optional<double> graph_intercept_ns;
     std::optional<double> graph_node_ns;
-    /// What the tracer adds to each launch: traced minus untraced wall time per launch of the same burst,
-    /// runs interleaved, median of the differences.
+    /// The same on the host's clock, from before the launch of the graph to after the synchronisation.
+    std::optional<double> graph_wall_intercept_ns;
+    std::optional<double> graph_wall_node_ns;
+    /// What the tracer adds to each launch: traced minus untraced `stream_launch_ns`, each the median over
+    /// interleaved runs. Absent where the tracer recorded nothing.
     std::optional<double> tracer_launch_ns;
 };
 
-/// Stream and graph figures of one device, measured in this process, which must not be traced.
-Result<Calibration> measure_launch_costs(int device_index);
+/// Measures in this process `stream_launch_ns` (median of `rounds` bursts of `launches`) and, with
+/// `with_graphs`, the graph figures. For tens of milliseconds after the context exists.
+Result<Calibration> measure_launch_costs(int device_index, int launches, int rounds, bool with_graphs);
 
-/// Wall time per launch of a burst on one stream, lowest of `rounds`: what the child of the tracer
-/// measurement runs.
-Result<double> measure_stream_launch_ns(int device_index, int launches, int rounds);
-
-/// JSON text of a calibration and back.
+/// JSON of a calibration and back; unknown members are ignored.
 std::string to_json(const Calibration& calibration);
 Result<Calibration> calibration_from_json(std::string_view text);
 

@@ -84,6 +84,11 @@ std::string DeviceFacts::architecture() const {
     return fmt::format("sm_{}{}", compute_major, compute_minor);
 }
 
+std::string DeviceFacts::driver_version() const {
+    if (!kernel_driver_version.empty()) return kernel_driver_version;
+    return fmt::format("CUDA {}.{}", cuda_version / 1000, cuda_version % 1000 / 10);
+}
+
 Result<DeviceFacts> device_facts(int device_index) {
     DEEPJIT_TRY(const Driver* driver, Driver::instance());
     if (device_index < 0 || device_index >= driver->device_count())

@@ -56,6 +56,8 @@ struct DeviceFacts {
 
     /// "sm_90"
     std::string architecture() const;
+    /// The kernel module's version, else that of CUDA: "580.82.07" or "CUDA 13.0".
+    std::string driver_version() const;
 };
 
 Result<DeviceFacts> device_facts(int device_index);

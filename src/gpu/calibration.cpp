@@ -1,0 +1,130 @@
+#include "src/gpu/calibration.hpp"
+
+#include "src/gpu/launch_probe.hpp"
+#include "src/gpu/line_fit.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+namespace deepjit::gpu {
+namespace {
+
+using nlohmann::json;
+
+/// Below some 200 nodes a single replay, as a chain of one frame is.
+constexpr std::array kGraphNodeCounts = {1, 8, 16, 32, 64, 128};
+constexpr int kGraphReplays = 15;
+
+struct ReplayTimes {
+    double event_ns = 0;
+    double wall_ns = 0;
+};
+
+/// Medians over single replays, each on an idle device.
+Result<ReplayTimes> time_replays(LaunchProbe& probe, int nodes) {
+    DEEPJIT_TRY(const GraphExec graph, probe.capture(nodes));
+    DEEPJIT_TRY(Event start, Event::create());
+    DEEPJIT_TRY(Event end, Event::create());
+    const Stream& stream = probe.stream();
+    DEEPJIT_CHECK(graph.upload(stream));
+    std::vector<double> event_ns;
+    std::vector<double> wall_ns;
+    for (int replay = -2; replay < kGraphReplays; ++replay) {
+        DEEPJIT_CHECK(stream.synchronize());
+        DEEPJIT_CHECK(start.record(stream));
+        DEEPJIT_CHECK(graph.launch(stream));
+        DEEPJIT_CHECK(end.record(stream));
+        DEEPJIT_CHECK(stream.synchronize());
+        const auto before = std::chrono::steady_clock::now();
+        DEEPJIT_CHECK(graph.launch(stream));
+        DEEPJIT_CHECK(stream.synchronize());
+        const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - before;
+        if (replay < 0) continue; // warm-up
+        DEEPJIT_TRY(const double elapsed_ns, end.nanoseconds_since(start));
+        event_ns.push_back(elapsed_ns);
+        wall_ns.push_back(wall.count());
+    }
+    return ReplayTimes{median(std::move(event_ns)), median(std::move(wall_ns))};
+}
+
+Result<void> measure_graphs(LaunchProbe& probe, Calibration& calibration) {
+    std::vector<std::pair<double, double>> by_event;
+    std::vector<std::pair<double, double>> by_wall;
+    for (const int nodes : kGraphNodeCounts) {
+        DEEPJIT_TRY(const ReplayTimes times, time_replays(probe, nodes));
+        by_event.emplace_back(nodes, times.event_ns);
+        by_wall.emplace_back(nodes, times.wall_ns);
+    }
+    if (const auto line = fit_line(by_event)) {
+        calibration.graph_intercept_ns = line->intercept;
+        calibration.graph_node_ns = line->slope;
+    }
+    if (const auto line = fit_line(by_wall)) {
+        calibration.graph_wall_intercept_ns = line->intercept;
+        calibration.graph_wall_node_ns = line->slope;
+    }
+    return {};
+}
+
+/// The optional figures by their JSON names.
+constexpr std::array<std::pair<const char*, std::optional<double> Calibration::*>, 6> kFigures = {{
+    {"stream_launch_ns", &Calibration::stream_launch_ns},
+    {"graph_intercept_ns", &Calibration::graph_intercept_ns},
+    {"graph_node_ns", &Calibration::graph_node_ns},
+    {"graph_wall_intercept_ns", &Calibration::graph_wall_intercept_ns},
+    {"graph_wall_node_ns", &Calibration::graph_wall_node_ns},
+    {"tracer_launch_ns", &Calibration::tracer_launch_ns},
+}};
+
+constexpr int kJsonVersion = 1;
+
+} // namespace
+
+Result<Calibration> measure_launch_costs(int device_index, int launches, int rounds, bool with_graphs) {
+    DEEPJIT_TRY(LaunchProbe probe, LaunchProbe::create(device_index));
+    Calibration calibration;
+    calibration.device_uuid = probe.device().uuid;
+    calibration.driver_version = probe.device().driver_version();
+    std::vector<double> per_launch_ns;
+    for (int round = -2; round < rounds; ++round) {
+        DEEPJIT_TRY(const double burst_ns, probe.burst_ns(launches));
+        if (round >= 0) per_launch_ns.push_back(burst_ns / std::max(launches, 1)); // below 0: warm-up
+    }
+    calibration.stream_launch_ns = median(std::move(per_launch_ns));
+    if (with_graphs) DEEPJIT_CHECK(measure_graphs(probe, calibration));
+    return calibration;
+}
+
+std::string to_json(const Calibration& calibration) {
+    json object = {{"schema_version", kJsonVersion},
+                   {"device_uuid", calibration.device_uuid},
+                   {"driver_version", calibration.driver_version},
+                   {"tracer_identity", calibration.tracer_identity}};
+    for (const auto& [name, member] : kFigures)
+        if (const auto& value = calibration.*member) object[name] = *value;
+    return object.dump(2) + "\n";
+}
+
+Result<Calibration> calibration_from_json(std::string_view text) {
+    const json object = json::parse(text, nullptr, false);
+    if (!object.is_object() || object.value("schema_version", json()) != json(kJsonVersion))
+        return failure("this is no calibration of this version");
+    Calibration calibration;
+    try {
+        calibration.device_uuid = object.at("device_uuid").get<std::string>();
+        calibration.driver_version = object.at("driver_version").get<std::string>();
+        calibration.tracer_identity = object.at("tracer_identity").get<std::string>();
+        for (const auto& [name, member] : kFigures)
+            if (object.contains(name)) calibration.*member = object.at(name).get<double>();
+    } catch (const json::exception& exception) {
+        return failure("a calibration is damaged", exception.what());
+    }
+    return calibration;
+}
+
+} // namespace deepjit::gpu
