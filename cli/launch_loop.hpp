@@ -1,0 +1,40 @@
+#pragma once
+
+#include "src/base/result.hpp"
+#include "src/gpu/calibration.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace deepjit::cli {
+
+struct LaunchLoop {
+    int launches = 200;
+    int rounds = 20;
+    bool with_graphs = false;
+    /// Recorded by this tracer library, as `profile` would; absent: no tracer.
+    std::optional<std::filesystem::path> tracer_library;
+};
+
+struct KernelTimes {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+/// What came back from the child and, where it was traced, from its tracer.
+struct LaunchLoopOutcome {
+    gpu::Calibration costs;
+    bool tracer_started = false;      ///< it wrote a file
+    int cupti_error = 0;              ///< CUptiResult of its first failure, 0 where none
+    std::string tracer_error;         ///< the tracer's sentence on that
+    std::vector<KernelTimes> kernels; ///< as recorded
+};
+
+/// Runs this program as `deepjit internal-launch-loop` and reads what it printed and recorded. The
+/// environment's own CUDA_INJECTION64_PATH is not passed on.
+Result<LaunchLoopOutcome> run_launch_loop(const LaunchLoop& loop);
+
+} // namespace deepjit::cli
