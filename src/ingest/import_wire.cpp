@@ -1,0 +1,110 @@
+#include "src/ingest/import_wire.hpp"
+
+#include "src/base/text.hpp"
+#include "src/ingest/mapped_file.hpp"
+#include "src/ingest/wire_process.hpp"
+#include "src/trace/trace.hpp"
+#include "src/wire/reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <system_error>
+#include <tuple>
+
+namespace deepjit::ingest {
+namespace fs = std::filesystem;
+namespace {
+
+struct RecordingFile {
+    std::uint32_t process_id = 0; ///< 0 where the name does not say
+    std::uint32_t image = 0;      ///< 0, then 1, 2, … after each exec
+    fs::path path;
+};
+
+/// "process-PID.djw" or "process-PID.IMAGE.djw".
+RecordingFile describe(const fs::path& path) {
+    RecordingFile file;
+    file.path = path;
+    const std::string name = path.stem().string();
+    static constexpr std::string_view prefix = "process-";
+    if (!name.starts_with(prefix)) return file;
+    const char* const end = name.data() + name.size();
+    const auto [after_id, error] = std::from_chars(name.data() + prefix.size(), end, file.process_id);
+    if (error != std::errc())
+        file.process_id = 0;
+    else if (after_id != end && *after_id == '.')
+        std::from_chars(after_id + 1, end, file.image);
+    return file;
+}
+
+Result<std::vector<RecordingFile>> recordings_in(const fs::path& folder) {
+    std::error_code error;
+    std::vector<RecordingFile> files;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().extension() == wire::kFileExtension) files.push_back(describe(entry->path()));
+    }
+    if (error)
+        return failure("cannot read the run folder '" + printable(folder.string()) + "'", error.message());
+    std::sort(files.begin(), files.end(), [](const RecordingFile& a, const RecordingFile& b) {
+        return std::tie(a.process_id, a.image, a.path) < std::tie(b.process_id, b.image, b.path);
+    });
+    return files;
+}
+
+void sum_up(ImportSummary& summary, const ProcessSummary& process) {
+    summary.processes.push_back(process);
+    summary.driver_initialised = summary.driver_initialised || process.driver_initialised;
+    summary.launches_called += process.launches_called;
+    summary.kernels_recorded += process.kernels_recorded;
+    summary.zero_timestamps += process.zero_timestamps;
+    summary.dropped_records += process.dropped_records;
+    summary.lost_bytes += process.lost_bytes;
+}
+
+ProcessSummary unreadable(const RecordingFile& file, const Diagnostic& error) {
+    ProcessSummary process;
+    process.process_id = file.process_id;
+    process.error_text = error.message + (error.evidence.empty() ? "" : " " + error.evidence);
+    std::error_code no_size;
+    const auto bytes = fs::file_size(file.path, no_size);
+    process.lost_bytes = no_size ? 0 : static_cast<std::int64_t>(bytes);
+    return process;
+}
+
+} // namespace
+
+Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::path& trace_path,
+                                        const RunFacts& facts) {
+    DEEPJIT_TRY(const std::vector<RecordingFile> files, recordings_in(run_folder));
+    DEEPJIT_TRY(trace::TraceWriter trace, trace::TraceWriter::create(trace_path));
+    for (const auto& [key, value] : facts.meta)
+        trace.set_meta(key, value);
+
+    ImportSummary summary;
+    std::map<std::uint32_t, std::uint32_t> last_correlation_ids; ///< by process, over its images
+    for (const RecordingFile& file : files) {
+        const auto mapped = MappedFile::open(file.path);
+        if (!mapped) {
+            sum_up(summary, unreadable(file, mapped.error()));
+            continue;
+        }
+        const auto reader = wire::Reader::over(mapped->contents());
+        if (!reader) {
+            sum_up(summary, unreadable(file, reader.error()));
+            continue;
+        }
+        WireProcess process(trace, file.process_id, last_correlation_ids[file.process_id]);
+        process.import(*reader);
+        auto& last = last_correlation_ids[file.process_id];
+        last = std::max(last, process.last_correlation_id());
+        sum_up(summary, process.summary());
+        summary.memory_ops += process.memory_ops();
+        summary.host_calls += process.host_calls();
+        summary.unresolved_references += process.unresolved_references();
+    }
+    DEEPJIT_CHECK(trace.finish());
+    return summary;
+}
+
+} // namespace deepjit::ingest

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "src/ingest/import_wire.hpp"
+#include "src/trace/trace.hpp"
+#include "src/wire/reader.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace deepjit::ingest {
+
+/// Turns the recording of one process into rows. First definitions and calls are read, then what refers to
+/// them: a kernel's record may stand before that of the call that launched it.
+class WireProcess {
+  public:
+    /// `process_id` is what the file's name says, for a recording that lost its start. `correlation_offset`
+    /// is added to every correlation id: two images of one process (exec) both count from 1.
+    WireProcess(trace::TraceWriter& trace, std::uint32_t process_id, std::uint32_t correlation_offset);
+
+    /// `reader` stands at the start of the recording.
+    void import(const wire::Reader& reader);
+
+    const ProcessSummary& summary() const { return summary_; }
+    std::int64_t memory_ops() const { return memory_ops_; }
+    std::int64_t host_calls() const { return host_calls_; }
+    std::int64_t unresolved_references() const { return unresolved_references_; }
+    /// The largest one written, offset included.
+    std::uint32_t last_correlation_id() const { return last_correlation_id_; }
+
+  private:
+    struct Site {
+        wire::KernelSite wire;
+        std::int64_t config_id = 0; ///< the database's
+    };
+    struct Api {
+        trace::CallCategory category = trace::CallCategory::Other;
+        std::string name;
+    };
+    struct CorrelatedArguments {
+        std::uint32_t correlation_id;
+        std::uint32_t arguments_id; ///< the recording's
+    };
+
+    void read_definition(const wire::RecordView& record);
+    void read_definition_of_arguments(const wire::RecordView& record);
+    void read_dependent(const wire::RecordView& record);
+    void add(const wire::KernelConfig& config);
+    void add(const wire::HostCall& call, std::uint32_t thread_id);
+    void add(const wire::Kernel& kernel);
+    void add(const wire::MemoryOp& op);
+    void add(const wire::Device& device, std::string_view name);
+    void add_allocations();
+    void add_process();
+    std::int64_t arguments_of_call(std::uint32_t correlation_id);
+    std::int64_t arguments_of_graph_node(std::uint64_t node_id) const;
+    std::int64_t database_arguments_id(std::uint32_t arguments_id) const;
+    std::uint32_t shifted(std::uint32_t correlation_id);
+
+    trace::TraceWriter& trace_;
+    std::uint32_t correlation_offset_;
+    std::uint32_t last_correlation_id_ = 0;
+    ProcessSummary summary_;
+    trace::Process process_;
+    std::int64_t launches_seen_ = 0;
+    std::int64_t memory_ops_ = 0;
+    std::int64_t host_calls_ = 0;
+    std::int64_t unresolved_references_ = 0;
+
+    std::unordered_map<std::uint32_t, std::string> strings_;
+    std::unordered_map<std::uint32_t, Api> apis_;
+    std::unordered_map<std::uint32_t, std::int64_t> config_ids_;
+    std::unordered_map<std::uint32_t, Site> sites_;
+    std::unordered_map<std::uint32_t, std::vector<trace::Parameter>> layouts_;
+    std::unordered_map<std::uint32_t, std::int64_t> arguments_ids_;
+    std::unordered_map<std::uint64_t, std::uint32_t> graph_node_arguments_;
+    std::unordered_map<std::uint64_t, std::uint64_t> original_of_graph_node_;
+    std::vector<CorrelatedArguments> call_arguments_; ///< sorted between the two passes
+    std::size_t call_cursor_ = 0;                     ///< kernels come about in the order of their calls
+    std::unordered_map<std::uint32_t, wire::CopyAddresses> copy_addresses_;
+    std::vector<wire::Allocation> allocations_;
+};
+
+} // namespace deepjit::ingest
