@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <filesystem>
@@ -49,6 +50,15 @@ std::string identity_of(const fs::path& library, int major, int minor) {
     return fmt::format("{}:{}+{}", real.filename().string(), size_of(real), size_of(builtins));
 }
 
+/// NVRTC opens its builtins by bare name at the first compilation (13.0:
+/// NVRTC_ERROR_BUILTIN_OPERATION_FAILURE where that fails), and the wheels have no search path to their own
+/// folder. A library that is already loaded is found by its name wherever it lies.
+void open_builtins_beside(const fs::path& library, int major, int minor) {
+    const fs::path builtins = library.parent_path() / fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
+    std::error_code error;
+    if (fs::exists(builtins, error)) dlopen(builtins.c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
 } // namespace
 
 Result<Nvrtc> Nvrtc::open() {
@@ -79,6 +89,7 @@ Result<Nvrtc> Nvrtc::open() {
                                  hint);
     nvrtc.supported_architectures_.resize(static_cast<std::size_t>(count));
     functions.nvrtcGetSupportedArchs(nvrtc.supported_architectures_.data());
+    open_builtins_beside(library.path, nvrtc.major_, nvrtc.minor_);
     nvrtc.build_identity_ = identity_of(library.path, nvrtc.major_, nvrtc.minor_);
     return nvrtc;
 }
