@@ -5,12 +5,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,6 +67,10 @@ bool Recording::open(const char* directory) noexcept {
     if (file_ < 0) return false;
     const wire::FileHeader header;
     if (exceeds_file_size_limit(sizeof header) || write_all(file_, &header, sizeof header) != 0) return false;
+    struct stat status {};
+    if (fstat(file_, &status) != 0) return false;
+    file_device_ = status.st_dev;
+    file_inode_ = status.st_ino;
     file_bytes_ = sizeof header;
     pthread_once(&thread_end_key_once, [] { pthread_key_create(&thread_end_key, release_thread_state); });
     active_.store(true);
@@ -116,6 +120,7 @@ std::byte* Recording::room_for_definition(std::size_t bytes) noexcept {
 }
 
 void Recording::flush() noexcept {
+    if (!active()) return; // in a forked child the mutex may be held by a thread that is gone
     Guard flush_guard(flush_mutex_);
     for (ThreadState* state = threads_.load(std::memory_order_acquire); state != nullptr;
          state = state->next) {
@@ -177,12 +182,22 @@ void Recording::write_definitions() noexcept {
 
 void Recording::write_block(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept {
     if (!active()) return;
+    if (!file_is_still_ours()) {
+        active_.store(false);
+        return swallow_error();
+    }
     const wire::BlockHeader header = wire::block_header(thread_id, {records, bytes});
     const std::uint64_t end = file_bytes_ + sizeof header + bytes;
     int error_number = exceeds_file_size_limit(end) ? EFBIG : write_all(file_, &header, sizeof header);
     if (error_number == 0) error_number = write_all(file_, records, bytes);
     if (error_number != 0) return stop_after_failed_write(error_number);
     file_bytes_ = end;
+}
+
+bool Recording::file_is_still_ours() const noexcept {
+    // A program that turns into a daemon closes every descriptor; the number may now be a file of its own.
+    struct stat status {};
+    return fstat(file_, &status) == 0 && status.st_dev == file_device_ && status.st_ino == file_inode_;
 }
 
 void Recording::stop_after_failed_write(int error_number) noexcept {

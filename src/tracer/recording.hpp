@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <sys/types.h>
+
 namespace deepjit::tracer {
 
 /// The process's wire file and the buffers before it. Every function may be called from any thread and is
@@ -56,6 +58,7 @@ class Recording {
     void write_out(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept;
     void write_definitions() noexcept;
     void write_block(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept;
+    bool file_is_still_ours() const noexcept;
     void stop_after_failed_write(int error_number) noexcept;
 
     std::atomic<bool> active_{false};
@@ -64,6 +67,8 @@ class Recording {
 
     Mutex file_mutex_;
     int file_ = -1;
+    dev_t file_device_ = 0;
+    ino_t file_inode_ = 0;
     std::uint64_t file_bytes_ = 0;
 
     SpinLock definitions_lock_; ///< guards the three fields below

@@ -54,7 +54,6 @@ enum class RecordKind : std::uint8_t {
 enum class StopReason : std::uint32_t {
     None = 0,
     WriteFailed = 1, ///< FileHeader::stop_errno says why: a full disk, a quota
-    Fork = 2,        ///< reserved: a forked child writes no file of its own
 };
 
 #pragma pack(push, 1)

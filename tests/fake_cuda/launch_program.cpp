@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ struct Options {
     bool copies = false;
     bool fork_child = false;
     bool exec_self = false;
+    std::string reuse_descriptors;
     std::string end = "return";
     std::string arguments_to;
 };
@@ -192,6 +194,15 @@ void fork_a_child() {
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::exit(4);
 }
 
+/// What a program that turns into a daemon does, and then opens files of its own.
+void reuse_descriptors(const std::string& path) {
+    for (int descriptor = 3; descriptor < 256; ++descriptor)
+        close(descriptor);
+    for (int i = 0; i < 32; ++i) {
+        if (open(path.c_str(), O_RDWR | O_CREAT | O_APPEND, 0600) < 0) std::exit(5);
+    }
+}
+
 [[noreturn]] void end(const Options& options) {
     if (options.end == "_exit") _exit(options.status);
     if (options.end == "abort") std::abort();
@@ -223,6 +234,10 @@ int main(int argc, char** argv) {
     app.add_flag("--fork", options.fork_child, "Fork a child that exits, halfway");
     app.add_flag("--exec-self", options.exec_self,
                  "After the frames replace the process by a run without this flag");
+    app.add_option(
+        "--reuse-descriptors", options.reuse_descriptors,
+        "After the frames close every descriptor, open this file as each of the next 32, run the frames "
+        "again");
     app.add_option("--end", options.end, "return, _exit, abort, term or kill");
     app.add_option("--arguments-to", options.arguments_to,
                    "Write each launch's arguments, in hex, a line each");
@@ -246,6 +261,10 @@ int main(int argc, char** argv) {
             fork_a_child();
             program.run_frames();
         }
+    }
+    if (!options.reuse_descriptors.empty()) {
+        reuse_descriptors(options.reuse_descriptors);
+        program.run_frames();
     }
     if (options.exec_self) {
         std::vector<char*> arguments(argv, argv + argc);

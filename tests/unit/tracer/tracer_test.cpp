@@ -419,6 +419,13 @@ TEST_F(Tracer, AFileSizeLimitStopsTheRecordingAndNotTheTarget) {
     EXPECT_GT(summary.host_calls, 0);
 }
 
+TEST_F(Tracer, NothingIsWrittenIntoADescriptorThatTheTargetReuses) {
+    const fs::path file = folder_ / "target.txt";
+    EXPECT_EQ(launch({"--frames", "100", "--kernels", "20", "--reuse-descriptors", file.string()}).code, 0);
+    EXPECT_EQ(fs::file_size(file), 0U);
+    EXPECT_EQ(import().lost_bytes, 0);
+}
+
 TEST_F(Tracer, RecordingsAreForTheirOwnerAlone) {
     EXPECT_EQ(launch({"--frames", "1"}).code, 0);
     for (const auto& entry : fs::directory_iterator(folder_)) {
