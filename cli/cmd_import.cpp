@@ -2,8 +2,8 @@
 
 #include "cli/import_report.hpp"
 #include "cli/run_facts.hpp"
+#include "cli/run_folder.hpp"
 #include "cli/trace_output.hpp"
-#include "src/base/files.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,8 +35,7 @@ class ImportCommand : public Command {
             return usage_error(fmt::format("'{}' is not a folder", folder_.string()),
                                error ? error.message() : "",
                                "give the run folder that 'deepjit profile' named when it failed");
-        DEEPJIT_TRY(const bool has_recording, holds_recording());
-        if (!has_recording)
+        if (!holds_recording(folder_))
             return usage_error(fmt::format("the folder '{}' holds no recording", folder_.string()),
                                "no file in it ends in .djw",
                                "give the run folder that 'deepjit profile' named when it failed");
@@ -49,17 +48,6 @@ class ImportCommand : public Command {
     }
 
   private:
-    Result<bool> holds_recording() const {
-        std::error_code error;
-        for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
-             entry.increment(error))
-            if (entry->path().extension() == ".djw") return true;
-        if (error)
-            return failure(fmt::format("cannot read the folder '{}'", folder_.string()), error.message(),
-                           "check that it is yours to read");
-        return false;
-    }
-
     fs::path folder_;
     fs::path output_;
     bool force_ = false;

@@ -1,7 +1,10 @@
 #include "cli/cmd_profile.hpp"
 
 #include "cli/import_report.hpp"
+#include "cli/machine_calibration.hpp"
 #include "cli/run_facts.hpp"
+#include "cli/run_folder.hpp"
+#include "cli/signal_guard.hpp"
 #include "cli/trace_output.hpp"
 #include "cli/tracer_library.hpp"
 #include "src/base/files.hpp"
@@ -36,6 +39,7 @@ class ProfileCommand : public Command {
         app.add_option("-o,--output", output_, "Trace to write (default: trace.db, else trace-2.db, ...)")
             ->type_name("FILE");
         app.add_flag("--force", force_, "Replace the trace if it exists");
+        app.add_flag("--no-calibrate", no_calibration_, "Do not measure this machine's launch costs");
         app.add_option("command", target_, "Program to run and its arguments, after --")
             ->type_name("CMD")
             ->required();
@@ -48,6 +52,7 @@ class ProfileCommand : public Command {
         DEEPJIT_TRY(const fs::path tracer, find_tracer_library());
         DEEPJIT_TRY(const fs::path run_folder, make_temporary_directory("deepjit-run"));
 
+        const SignalGuard finish_the_trace;
         const auto ended = deepjit::run(target_command(tracer, run_folder));
         if (const auto* not_started = std::get_if<StartError>(&ended)) {
             remove(run_folder);
@@ -60,6 +65,7 @@ class ProfileCommand : public Command {
 
         ingest::RunFacts facts = run_facts("deepjit profile");
         facts.meta.emplace_back(trace::meta_key::kTargetStatus, std::to_string(status.as_shell_code()));
+        if (!no_calibration_ && holds_recording(run_folder)) calibrate(terminal, facts);
         const auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
         if (!summary) {
             terminal.error(summary.error());
@@ -93,6 +99,17 @@ class ProfileCommand : public Command {
         return command;
     }
 
+    /// After the program, so that the two do not share the GPU.
+    static void calibrate(Terminal& terminal, ingest::RunFacts& facts) {
+        const auto calibration = calibration_for_this_machine();
+        if (calibration)
+            add_calibration(facts, *calibration);
+        else
+            terminal.warn(failure("the launch costs of this machine were not measured",
+                                  calibration.error().message,
+                                  "'deepjit doctor' says what is missing; --no-calibrate leaves it out"));
+    }
+
     static ExitCode exit_code_of_start_failure(StartFailure reason) {
         if (reason == StartFailure::NotFound) return ExitCode::TargetNotFound;
         if (reason == StartFailure::NotExecutable) return ExitCode::TargetNotExecutable;
@@ -106,6 +123,7 @@ class ProfileCommand : public Command {
 
     fs::path output_;
     bool force_ = false;
+    bool no_calibration_ = false;
     std::vector<std::string> target_;
 };
 

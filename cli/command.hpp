@@ -31,6 +31,8 @@ class Command {
 
     /// `profile` has codes of its own, because its target may return any of the usual ones.
     virtual ExitCode failure_code(ErrorKind kind) const { return exit_code_of(kind); }
+    /// Commands that deepjit runs itself, as a child, are neither listed nor suggested.
+    virtual bool is_internal() const { return name().starts_with("internal-"); }
     /// Before each of this command's lines on stderr: `profile` shares the terminal with its target.
     virtual std::string_view line_prefix() const { return {}; }
 };

@@ -8,13 +8,15 @@
 namespace deepjit::cli {
 namespace {
 
-const std::map<std::string, ColorChoice> kColorChoices = {
-    {"auto", ColorChoice::Auto}, {"always", ColorChoice::Always}, {"never", ColorChoice::Never}};
+ColorChoice color_choice_of(std::string_view word) {
+    if (word == "always") return ColorChoice::Always;
+    return word == "never" ? ColorChoice::Never : ColorChoice::Auto;
+}
 
-void add_common_options(CLI::App& app, ColorChoice& color) {
+void add_common_options(CLI::App& app, std::string& color) {
     app.set_help_flag("-h,--help", "Print this help");
     app.add_option("--color", color, "Colour: auto, always or never")
-        ->transform(CLI::Transformer(kColorChoices).description(""))
+        ->check(CLI::IsMember({"auto", "always", "never"}))
         ->type_name("WHEN");
 }
 
@@ -22,7 +24,7 @@ void add_common_options(CLI::App& app, ColorChoice& color) {
 
 ExitCode run_command_line(int argc, const char* const* argv,
                           const std::vector<std::unique_ptr<Command>>& commands, Terminal& terminal) {
-    ColorChoice color = ColorChoice::Auto;
+    std::string color;
     CLI::App app("Find out whether a CUDA program spends its time launching kernels, and fuse them.",
                  "deepjit");
     app.formatter(std::make_shared<HelpFormatter>());
@@ -32,6 +34,7 @@ ExitCode run_command_line(int argc, const char* const* argv,
     app.require_subcommand(1);
     for (const auto& command : commands) {
         CLI::App* sub = app.add_subcommand(std::string(command->name()), std::string(command->description()));
+        sub->group(command->is_internal() ? "" : "Commands"); // CLI11 lists no command without a group
         add_common_options(*sub, color);
         command->add_options(*sub);
         sub->footer(help_footer(command->examples()));
@@ -58,7 +61,7 @@ ExitCode run_command_line(int argc, const char* const* argv,
     }
 
     Command* command = chosen();
-    terminal.set_color(color);
+    terminal.set_color(color_choice_of(color));
     terminal.set_line_prefix(command->line_prefix());
     const auto code = command->run(terminal);
     if (code) return *code;

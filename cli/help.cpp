@@ -15,9 +15,7 @@ std::string help_footer(std::string_view examples) {
 
 HelpFormatter::HelpFormatter() {
     column_width(26);
-    label("Subcommands", "Commands");
-    label("SUBCOMMAND", "COMMAND");
-    label("OPTIONS", "options");
+    label("Positionals", "Arguments");
 }
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
@@ -33,7 +31,8 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
     // CLI11 would add the type's name, the default and the excluded options; the description says what
     // matters.
     if (option->get_items_expected_max() == 0 || option->get_positional()) return {};
-    const std::string type = option->get_type_name();
+    const std::string checked_type = option->get_type_name();
+    const std::string type = checked_type.substr(0, checked_type.find(':'));
     std::string text = type.empty() ? std::string() : " " + type;
     if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
     return text;

@@ -81,8 +81,16 @@ RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
     if (lost != summary.processes.end()) {
         outcome.state = RecordingState::RecordsMissing;
         outcome.explanation = explain_missing_records(lost->cupti_error, lost->error_text);
+        if (lost->cupti_error == 0 && lost->error_text.empty() && lost->lost_bytes > 0)
+            outcome.explanation.evidence = "the part of the recording that held them could not be read";
         if (lost->launches_called == 0)
             outcome.explanation.message = "the program used CUDA, but the tracer could not watch it";
+    } else if (std::any_of(summary.processes.begin(), summary.processes.end(),
+                           [](const auto& process) { return !process.ended; })) {
+        outcome.state = RecordingState::CutOff;
+        outcome.explanation = failure(
+            "the program was ended before its recording reached the disk, so what it launched is not known",
+            {}, "let it run longer, or end by itself");
     } else if (summary.driver_initialised) {
         outcome.state = RecordingState::NothingLaunched;
         outcome.explanation =

@@ -11,7 +11,8 @@ enum class RecordingState {
     Recorded,             ///< at least one kernel
     DriverNotInitialised, ///< the target never used CUDA
     NothingLaunched,      ///< it initialised the driver and launched no kernel
-    RecordsMissing,       ///< it launched kernels, or the tracer could not watch it, and no record arrived
+    CutOff,         ///< it was ended before its recording reached the disk; what it launched is not known
+    RecordsMissing, ///< it launched kernels, or the tracer could not watch it, and no record arrived
 };
 
 struct RecordingOutcome {

@@ -36,9 +36,15 @@ extern "C" void forward_signal(int signal, siginfo_t* info, void*) {
     kill(child, signal);
 }
 
+/// Holds the signals back until there is a child to forward them to.
 class SignalForwarding {
   public:
     SignalForwarding() {
+        sigset_t held;
+        sigemptyset(&held);
+        for (const int signal : kSignals)
+            sigaddset(&held, signal);
+        pthread_sigmask(SIG_BLOCK, &held, &mask_before_);
         struct sigaction action {};
         action.sa_sigaction = forward_signal;
         action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -48,15 +54,24 @@ class SignalForwarding {
     ~SignalForwarding() {
         g_child = 0;
         g_interrupts = 0;
+        pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
         for (std::size_t i = 0; i < kSignals.size(); ++i)
             sigaction(kSignals[i], &previous_[i], nullptr);
     }
     SignalForwarding(const SignalForwarding&) = delete;
     SignalForwarding& operator=(const SignalForwarding&) = delete;
 
+    /// What the child must start with.
+    const sigset_t& mask_before() const { return mask_before_; }
+    void forward_to(pid_t child) {
+        g_child = child;
+        pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+
   private:
     static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     std::array<struct sigaction, kSignals.size()> previous_{};
+    sigset_t mask_before_{};
 };
 
 std::vector<std::string> merged_environment(const Command& command) {
@@ -188,12 +203,17 @@ std::variant<Finished, StartError> run(const Command& command) {
         posix_spawn_file_actions_adddup2(&actions, err.write_end, STDERR_FILENO);
     }
 
-    const SignalForwarding forwarding;
+    SignalForwarding forwarding;
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &forwarding.mask_before());
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
-    const int spawned = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+    const int spawned = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), envp.data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (spawned != 0) return start_error(arguments[0], spawned);
-    g_child = child;
+    forwarding.forward_to(child);
     out.close_write();
     err.close_write();
 

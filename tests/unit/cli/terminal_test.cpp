@@ -1,0 +1,61 @@
+#include "cli/terminal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace deepjit::cli {
+namespace {
+
+/// stdout and stderr are pipes or files here; what a terminal changes is tested in tests/golden.
+class TerminalSettings : public testing::Test {
+  protected:
+    void SetUp() override {
+        for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS"})
+            unsetenv(name);
+    }
+    void TearDown() override { SetUp(); }
+};
+
+TEST_F(TerminalSettings, an_empty_NO_COLOR_does_not_count_and_zero_does) {
+    setenv("FORCE_COLOR", "1", 1);
+    setenv("NO_COLOR", "", 1);
+    EXPECT_TRUE(Terminal().stdout_has_color());
+    setenv("NO_COLOR", "0", 1);
+    EXPECT_FALSE(Terminal().stdout_has_color());
+}
+
+TEST_F(TerminalSettings, the_flag_comes_before_the_environment) {
+    Terminal terminal;
+    setenv("NO_COLOR", "1", 1);
+    terminal.set_color(ColorChoice::Always);
+    EXPECT_TRUE(terminal.stderr_has_color());
+    setenv("FORCE_COLOR", "1", 1);
+    terminal.set_color(ColorChoice::Never);
+    EXPECT_FALSE(terminal.stderr_has_color());
+}
+
+TEST_F(TerminalSettings, COLUMNS_sets_the_width_and_nonsense_in_it_does_not) {
+    setenv("COLUMNS", "132", 1);
+    EXPECT_EQ(Terminal().width(), 132u);
+    setenv("COLUMNS", "5", 1);
+    EXPECT_EQ(Terminal().width(), 40u);
+    setenv("COLUMNS", "wide", 1);
+    EXPECT_NE(Terminal().width(), 0u);
+}
+
+TEST_F(TerminalSettings, untrusted_names_cannot_move_the_cursor_or_pass_for_another_line) {
+    testing::internal::CaptureStderr();
+    Terminal terminal;
+    terminal.set_color(ColorChoice::Never);
+    terminal.set_line_prefix("deepjit: ");
+    terminal.error(failure("bad name '\x1b[2J\nerror: forged'", "one\ntwo", "fix it"));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "deepjit: error: bad name '\\x1b[2J\n"
+                                                      "deepjit:     error: forged'\n"
+                                                      "deepjit:   cause: one\n"
+                                                      "deepjit:     two\n"
+                                                      "deepjit:   hint: fix it\n");
+}
+
+} // namespace
+} // namespace deepjit::cli
