@@ -136,10 +136,11 @@ model::ChainAdvice judge(const model::TraceData& trace, const AnalysedTrack& tra
     for (const model::ChainStep& step : found.chain.steps)
         work.longest_step_ns = std::max(work.longest_step_ns, step.busy_ns);
     if (advice.traffic && advice.traffic->compulsory_bytes > 0) work.inflation = advice.traffic->inflation();
-    const double frame_exposed_ns =
-        track.summary.launch_corrected_ns.typical * static_cast<double>(track.summary.kernels_per_frame);
-    advice.verdict = judge_chain(stretch, work, std::max(0.0, frame_exposed_ns - advice.exposed_ns),
-                                 track.constants, options);
+    RestOfFrame rest;
+    rest.launches = track.summary.kernels_per_frame - stretch.launches;
+    rest.exposed_ns =
+        std::max(0.0, exposed_within(track, 0, track.frames.kernels_per_frame()) - advice.exposed_ns);
+    advice.verdict = judge_chain(stretch, work, rest, track.constants, options);
     advice.chain = std::move(found.chain);
     return advice;
 }

@@ -10,7 +10,8 @@
 
 namespace deepjit::analyzers {
 
-/// What every analyzer may reason from. Facts about frames are of the busiest track that has a period.
+/// What every analyzer may reason from. Facts about frames are of the track with most kernels among those
+/// that have a period.
 struct Evidence {
     const model::TraceData& trace;
     const AdviseOptions& options;

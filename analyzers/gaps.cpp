@@ -67,8 +67,7 @@ class GapFinder {
         }
         analysis.submit_latency_ns = submit_latency(analysis);
         for (auto& gaps : analysis.by_frame)
-            for (Gap& gap : gaps)
-                classify(gap, analysis.submit_latency_ns);
+            classify_all(gaps, analysis.submit_latency_ns);
         return analysis;
     }
 
@@ -145,6 +144,16 @@ class GapFinder {
             if (2 * time_ns >= gap.interval.length_ns()) return api;
         if (static_cast<double>(wait.length_ns() - in_calls_ns) >= options_.host_work_ns) return "host work";
         return {};
+    }
+
+    void classify_all(std::vector<Gap>& gaps, double submit_latency_ns) const {
+        std::int64_t longest_ns = 0;
+        for (Gap& gap : gaps) {
+            classify(gap, submit_latency_ns);
+            if (gap.is_exposed()) longest_ns = std::max(longest_ns, gap.interval.length_ns());
+        }
+        for (Gap& gap : gaps)
+            gap.like_a_launch = gap.between_frames && gap.interval.length_ns() <= 2 * longest_ns;
     }
 
     void classify(Gap& gap, double submit_latency_ns) const {

@@ -19,10 +19,14 @@ struct Gap {
     std::size_t next_kernel = 0; ///< index into TraceData::kernels of what ended the gap
     bool before_copy = false;    ///< a copy or memset ended the gap, no kernel
     bool between_frames = false;
+    /// Between frames only: no longer than twice the frame's longest launch gap, so that the next frame is
+    /// launched like any kernel and not after something that the host did.
+    bool like_a_launch = false;
     double corrected_ns = 0; ///< without what the tracer added, at least 0
 
     /// Launch overhead: a faster launch would have removed it.
     bool is_exposed() const {
+        if (between_frames && !like_a_launch) return false;
         return cause == model::GapCause::HostLate || cause == model::GapCause::DeviceLatency;
     }
 };

@@ -27,8 +27,9 @@ class TrackBuilder {
         std::vector<Track> tracks;
         for (auto& [key, pending] : tracks_)
             if (!pending.track.kernels.empty()) tracks.push_back(std::move(pending.track));
-        std::stable_sort(tracks.begin(), tracks.end(),
-                         [](const Track& a, const Track& b) { return a.busy_ns > b.busy_ns; });
+        std::stable_sort(tracks.begin(), tracks.end(), [](const Track& a, const Track& b) {
+            return std::make_pair(a.kernels.size(), a.busy_ns) > std::make_pair(b.kernels.size(), b.busy_ns);
+        });
         return tracks;
     }
 

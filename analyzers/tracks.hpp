@@ -30,9 +30,9 @@ struct Track {
     double busy_ns = 0; ///< sum over its kernels
 };
 
-/// All tracks that have kernels, the busiest first. What tells items apart is the kernel's configuration
-/// (name, grid, block, shared memory), the graph, or the kind of copy; with `with_arguments` the arguments
-/// too. Host synchronisation appears where all launches have their calls recorded.
+/// All tracks that have kernels, the one with most first. What tells items apart is the kernel's
+/// configuration (name, grid, block, shared memory), the graph, or the kind of copy; with `with_arguments`
+/// the arguments too. Host synchronisation appears where all launches have their calls recorded.
 std::vector<Track> find_tracks(const model::TraceData& trace, bool with_arguments = false);
 
 } // namespace deepjit::analyzers

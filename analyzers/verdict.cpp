@@ -30,6 +30,11 @@ Range shifted(const Range& range, double by) {
     return {range.low + by, range.typical + by, range.high + by};
 }
 
+bool graph_pays_after_fusing(const RestOfFrame& rest, const LaunchConstants& constants, double least_ns) {
+    const double nodes_ns = constants.graph_node_ns / 2 * static_cast<double>(rest.launches);
+    return rest.launches >= 1 && rest.exposed_ns - nodes_ns >= least_ns;
+}
+
 /// Replaces an advice that the tracer's own cost could have made up.
 void withhold_if_within_tracer_cost(Verdict& verdict, double saving_ns, const Stretch& stretch,
                                     const LaunchConstants& constants) {
@@ -54,13 +59,14 @@ Range time_in_graph(const Stretch& stretch, const LaunchConstants& constants) {
 }
 
 Range fused_work(const Stretch& stretch, const FusedWork& steps) {
-    const double by_bytes = steps.inflation ? stretch.work_ns / *steps.inflation : steps.longest_step_ns;
+    const double by_bytes =
+        steps.inflation ? stretch.work_ns / *steps.inflation : (steps.longest_step_ns + stretch.work_ns) / 2;
     return {std::min(steps.longest_step_ns, by_bytes),
             std::clamp(by_bytes, std::min(steps.longest_step_ns, stretch.work_ns), stretch.work_ns),
             stretch.work_ns};
 }
 
-Verdict judge_chain(const Stretch& chain, const FusedWork& steps, double rest_exposed_ns,
+Verdict judge_chain(const Stretch& chain, const FusedWork& steps, const RestOfFrame& rest,
                     const LaunchConstants& constants, const AdviseOptions& options) {
     Verdict verdict;
     verdict.graph_blocker = chain.in_graph ? "" : chain.graph_blocker;
@@ -83,8 +89,9 @@ Verdict judge_chain(const Stretch& chain, const FusedWork& steps, double rest_ex
     double saving_ns = 0;
     if (fuse_gain.typical >= least_ns && fuse_gain.typical > 0) {
         saving_ns = verdict.fuse_saving_ns.typical;
-        verdict.advice =
-            capturable && rest_exposed_ns + launch_ns >= least_ns ? Advice::FuseThenGraph : Advice::Fuse;
+        verdict.advice = capturable && graph_pays_after_fusing(rest, constants, least_ns)
+                             ? Advice::FuseThenGraph
+                             : Advice::Fuse;
         verdict.deciding_term =
             capturable ? fmt::format("one kernel instead of {} saves {} more than a CUDA Graph would",
                                      chain.launches, format_duration(fuse_gain.typical))
@@ -117,13 +124,13 @@ Verdict judge_frame(const Stretch& frame, const std::vector<model::ChainAdvice>&
         frame.in_graph ? Range{}
                        : difference(exactly(time_in_stream(frame)), time_in_graph(frame, constants));
     int fused_chains = 0;
-    double fused_exposed_ns = 0; // launch time that goes with the fused chains
+    RestOfFrame rest{frame.launches, frame.exposed_ns}; // beside the fused chains
     for (const model::ChainAdvice& chain : chains) {
         const Verdict& own = chain.verdict;
         if (own.advice != Advice::Fuse && own.advice != Advice::FuseThenGraph) continue;
         ++fused_chains;
-        const auto steps = static_cast<double>(chain.chain.steps.size());
-        fused_exposed_ns += chain.exposed_ns * (steps - 1) / steps;
+        rest.launches -= static_cast<std::int64_t>(chain.chain.steps.size());
+        rest.exposed_ns -= chain.exposed_ns;
         const auto add = [](Range& sum, const Range& part) {
             sum = {sum.low + part.low, sum.typical + part.typical, sum.high + part.high};
         };
@@ -136,7 +143,7 @@ Verdict judge_frame(const Stretch& frame, const std::vector<model::ChainAdvice>&
         verdict.graph_saving_ns.typical >= least_ns && verdict.graph_saving_ns.typical > 0;
     double saving_ns = 0;
     if (fused_chains > 0) {
-        const bool then_graph = capturable && frame.exposed_ns - fused_exposed_ns >= least_ns;
+        const bool then_graph = capturable && graph_pays_after_fusing(rest, constants, least_ns);
         saving_ns = verdict.fuse_saving_ns.typical;
         verdict.advice = then_graph ? Advice::FuseThenGraph : Advice::Fuse;
         verdict.break_even_frames = options.fuse_cost_ns * fused_chains / saving_ns;

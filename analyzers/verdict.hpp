@@ -34,12 +34,18 @@ struct FusedWork {
     double longest_step_ns = 0;
     std::optional<double> inflation; ///< bytes moved ÷ compulsory; absent where unknown
 };
-/// Estimated work of the fused kernel: at most T (nothing gained but launches), at least its longest step,
-/// and between them T ÷ inflation where that is known.
+/// Estimated work of the fused kernel: at most T (nothing gained but launches), at least its longest step.
+/// Expected is T ÷ inflation where that is known, else the middle.
 model::Range fused_work(const Stretch& stretch, const FusedWork& steps);
 
-/// Verdict on one chain. `rest_exposed_ns`: exposed launch time in the frame outside the chain.
-model::Verdict judge_chain(const Stretch& chain, const FusedWork& steps, double rest_exposed_ns,
+/// What else the frame launches beside a chain.
+struct RestOfFrame {
+    std::int64_t launches = 0;
+    double exposed_ns = 0;
+};
+
+/// Verdict on one chain. After fusing it, a CUDA Graph is worth having only for the rest of the frame.
+model::Verdict judge_chain(const Stretch& chain, const FusedWork& steps, const RestOfFrame& rest,
                            const LaunchConstants& constants, const AdviseOptions& options);
 
 /// Verdict on the whole frame from those on its chains.

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 
+#include "cli/cmd_advise.hpp"
 #include "cli/cmd_doctor.hpp"
 #include "cli/cmd_import.hpp"
 #include "cli/cmd_launch_loop.hpp"
@@ -12,6 +13,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(make_profile_command());
     commands.push_back(make_import_command());
+    commands.push_back(make_advise_command());
     commands.push_back(make_model_command());
     commands.push_back(make_doctor_command());
     commands.push_back(make_launch_loop_command());
