@@ -163,7 +163,7 @@ class VerdictBuilder {
 Diagnostic faulted(const Candidate& candidate, const TestCase& test_case, Diagnostic cause) {
     return verification_error(fmt::format("the kernel of '{}' did not finish on the case '{}'",
                                           candidate.kernel.name, test_case.name),
-                              std::move(cause.message), "Please report it with the emitted chain.json.");
+                              std::move(cause.message), "please report it with the chain file");
 }
 
 /// One case: the originals once, then each candidate's kernels on the same memory.

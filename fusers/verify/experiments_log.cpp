@@ -95,9 +95,9 @@ struct ExperimentsLog::Impl {
 
     Diagnostic error(std::string_view what) const {
         return failure(
-            fmt::format("The experiments log '{}' cannot be {}.", printable(path.string()), what),
-            fmt::format("SQLite: {}.", sqlite3_errmsg(database.get())),
-            "Move the file away to start a new one, or set DEEPJIT_CACHE_DIR to a folder you can write.");
+            fmt::format("the experiments log '{}' cannot be {}", printable(path.string()), what),
+            fmt::format("SQLite: {}", sqlite3_errmsg(database.get())),
+            "move the file away to start a new one, or set DEEPJIT_CACHE_DIR to a folder that you can write");
     }
 
     Result<Statement> prepare(const char* sql) const {
@@ -133,10 +133,10 @@ Result<ExperimentsLog> ExperimentsLog::open(const std::filesystem::path& path) {
     DEEPJIT_TRY(const int version, impl->user_version());
     if (version > kSchemaVersion)
         return failure(
-            fmt::format("The experiments log '{}' was written by a newer deepjit (format {}, this one "
-                        "knows {}).",
+            fmt::format("the experiments log '{}' was written by a newer deepjit (format {}, this one "
+                        "knows {})",
                         printable(path.string()), version, kSchemaVersion),
-            {}, "Move it away, or use that version.");
+            {}, "move it away, or use that version");
     if (version < kSchemaVersion) {
         const std::string script =
             fmt::format("BEGIN IMMEDIATE;{}PRAGMA user_version = {};COMMIT;", kSchema, kSchemaVersion);

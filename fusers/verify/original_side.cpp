@@ -1,5 +1,7 @@
 #include "fusers/verify/original_side.hpp"
 
+#include "src/graph/op_table.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +23,7 @@ struct OpRange {
 };
 
 bool is_round(const Op& op) {
-    return op.type == "Round";
+    return op.type == graph::kRoundTo;
 }
 
 std::vector<OpRange> cut_behind_rounds(const std::vector<Op>& ops) {
@@ -100,7 +102,7 @@ std::set<TensorIndex> needed_after(const ChainGraph& chain, const OpRange& range
     return needed;
 }
 
-/// Only a Round's output, or the result of an op that counts as a kernel of its own, is in memory.
+/// Only a RoundTo's output, or the result of an op that counts as a kernel of its own, is in memory.
 Result<void> check_stored(const ChainGraph& chain, const OpRange& range,
                           const std::set<TensorIndex>& needed) {
     if (range.end - range.begin == 1) return {};
@@ -114,8 +116,8 @@ Result<void> check_stored(const ChainGraph& chain, const OpRange& range,
                     fmt::format(
                         "'{}' is read behind the place where its kernel stored, but is no stored value",
                         chain.tensor(output).name),
-                    "It is the output of " + chain.ops[i].type + ", not of a Round.",
-                    "Read the output of the Round that follows it.");
+                    "it is the output of " + chain.ops[i].type + ", not of a RoundTo",
+                    "read the output of the RoundTo that follows it");
         }
     }
     return {};

@@ -21,8 +21,8 @@ struct OriginalKernel {
     std::string source; ///< the kernel that the last op names, for people
 };
 
-/// Cuts the chain behind each Round (or run of Rounds): that is where an original kernel stored to memory. A
-/// chain without any Round holds no trace of its originals, so each of its ops counts as one kernel that
+/// Cuts the chain behind each RoundTo (or run of them): that is where an original kernel stored to memory. A
+/// chain without any RoundTo holds no trace of its originals, so each of its ops counts as one kernel that
 /// stores its result in its output's dtype. Values that cross a cut must be what was stored there; an
 /// unrounded value that crosses one is an error that names it.
 Result<std::vector<OriginalKernel>> split_into_originals(const graph::ChainGraph& chain);

@@ -228,7 +228,7 @@ Result<std::int64_t> elementwise_count(const ChainGraph& chain) {
         if (tensor.element_count() == 1 || tensor.element_count() == count) continue;
         return failure(fmt::format("'{}' has {} elements and the chain's largest tensor {}", tensor.name,
                                    tensor.element_count(), count),
-                       {}, "Verification covers chains whose tensors have one size, or a single element.");
+                       {}, "verification covers chains whose tensors have one size, or a single element");
     }
     return count;
 }
