@@ -136,6 +136,22 @@ Result<void> write_all(const fs::path& folder, const std::vector<EmittedFile>& f
     return {};
 }
 
+bool is_present(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(path, ignored));
+}
+
+bool is_real_directory(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_directory(fs::symlink_status(path, ignored));
+}
+
+bool holds_listed_files(const fs::path& folder, const HashByPath& listed) {
+    const std::string prefix = folder.generic_string() + "/";
+    const auto place = listed.lower_bound(prefix);
+    return place != listed.end() && place->first.starts_with(prefix);
+}
+
 /// Moves what deepjit did not write (a build folder, notes) from the old folder to the new one.
 Result<void> carry_over(const fs::path& from, const fs::path& to, const HashByPath& listed,
                         const fs::path& relative) {
@@ -143,16 +159,15 @@ Result<void> carry_over(const fs::path& from, const fs::path& to, const HashByPa
     for (const fs::directory_entry& entry : fs::directory_iterator(from / relative, code)) {
         const fs::path path = relative / entry.path().filename();
         if (listed.contains(path.generic_string()) || path == kManifestName) continue;
-        std::error_code ignored;
-        if (fs::is_directory(fs::symlink_status(to / path, ignored)) && entry.is_directory() &&
-            !entry.is_symlink()) {
+        const bool is_present_there = is_present(to / path);
+        if (is_real_directory(entry.path()) && (is_present_there || holds_listed_files(path, listed))) {
             DEEPJIT_CHECK(carry_over(from, to, listed, path));
             continue;
         }
-        if (fs::exists(fs::symlink_status(to / path, ignored)))
-            return refused(fmt::format("{} is not deepjit's, and a file of that name is to be written",
-                                       quoted(from / path)),
-                           {});
+        if (is_present_there)
+            return failure(
+                fmt::format("{} is not deepjit's, and a file of that name was written", quoted(from / path)));
+        DEEPJIT_CHECK(make_directories((to / path).parent_path()));
         fs::rename(entry.path(), to / path, code);
         if (code) return cannot("move", entry.path(), code);
     }
@@ -162,15 +177,9 @@ Result<void> carry_over(const fs::path& from, const fs::path& to, const HashByPa
 
 fs::path free_name_beside(const fs::path& target) {
     fs::path path = target.string() + ".replaced";
-    std::error_code ignored;
-    for (int number = 2; fs::exists(fs::symlink_status(path, ignored)); ++number)
+    for (int number = 2; is_present(path); ++number)
         path = fmt::format("{}.replaced-{}", target.string(), number);
     return path;
-}
-
-bool is_present(const fs::path& path) {
-    std::error_code ignored;
-    return fs::exists(fs::symlink_status(path, ignored));
 }
 
 /// Puts `fresh` in the place of `target`, whose former contents end up at `old`.
@@ -191,8 +200,7 @@ Result<void> check_replaceable(const fs::path& directory, const std::string& nam
                                const WriteOptions& options) {
     const fs::path target = directory / name;
     if (options.force || !is_present(target)) return {};
-    std::error_code ignored;
-    if (!fs::is_directory(fs::symlink_status(target, ignored)))
+    if (!is_real_directory(target))
         return refused(fmt::format("{} exists and is no folder", quoted(target)), {});
     return check_unedited(target, options);
 }

@@ -1,6 +1,7 @@
 #include "fusers/emit/operands.hpp"
 
 #include "src/base/text.hpp"
+#include "src/graph/op_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -226,7 +227,7 @@ std::string summary_of(const Emission& emission) {
     constexpr std::size_t kMostOps = 8;
     std::vector<std::string> types;
     for (const graph::Op& op : emission.chain.ops)
-        if (op.type != "Round") types.push_back(to_identifier(op.type));
+        if (op.type != graph::kRoundTo) types.push_back(to_identifier(op.type));
     const std::size_t count = types.size();
     if (count > kMostOps) types.resize(kMostOps);
     std::string text = fmt::format("{}", fmt::join(types, ", "));

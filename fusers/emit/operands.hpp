@@ -31,7 +31,7 @@ std::string names_joined(const std::vector<Operand>& operands, const char* separ
 std::vector<Operand> inputs_of(const std::vector<Operand>& operands);
 std::vector<Operand> outputs_of(const std::vector<Operand>& operands);
 
-/// "one kernel for Add, Relu, Mul, Add": the chain's ops without Rounds.
+/// "one kernel for Add, Relu, Mul, Add": the chain's ops without roundings.
 std::string summary_of(const Emission& emission);
 
 /// The place in kernel.entries of the first entry that takes any pointers.
