@@ -1,0 +1,236 @@
+#include "cli/cmd_fuse.hpp"
+
+#include "cli/fuse_input.hpp"
+#include "cli/fuse_result.hpp"
+#include "cli/trace_output.hpp"
+#include "fusers/emit/emission.hpp"
+#include "fusers/verify/experiments_log.hpp"
+#include "fusers/verify/original_side.hpp"
+#include "fusers/verify/tuning.hpp"
+#include "src/base/text.hpp"
+#include "src/gpu/context.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace deepjit::cli {
+namespace {
+
+/// For a machine without a GPU: what most readers of a folder made there will run it on.
+constexpr int kDefaultCapability = 90;
+
+/// The compiled forms to put into the folder.
+struct WantedImages {
+    std::vector<int> cubins; ///< ascending
+    int ptx = 0;
+};
+
+Result<WantedImages> wanted_images(const std::vector<std::string>& asked_for, int default_capability) {
+    std::set<int> cubins;
+    int ptx = 0;
+    for (const std::string& text : asked_for) {
+        DEEPJIT_TRY(const auto architecture, jit::parse_architecture(text));
+        if (!architecture.suffix.empty())
+            return usage_error(fmt::format("'{}' gives up running on later devices", text), {},
+                               fmt::format("use sm_{}", architecture.capability));
+        if (architecture.is_ptx)
+            ptx = std::max(ptx, architecture.capability);
+        else
+            cubins.insert(architecture.capability);
+    }
+    if (cubins.empty()) cubins.insert(ptx != 0 ? ptx : default_capability);
+    if (ptx == 0) ptx = *cubins.rbegin();
+    return WantedImages{{cubins.begin(), cubins.end()}, ptx};
+}
+
+Diagnostic open_op(const graph::ChainGraph& chain, const std::string& chain_file,
+                   const std::string& next_command) {
+    std::vector<std::string> reasons;
+    for (std::size_t i = 0; i < chain.ops.size(); ++i)
+        if (chain.ops[i].is_open())
+            reasons.push_back(fmt::format("op {} ('{}') {}", i + 1,
+                                          printable(base_name_of_function(chain.ops[i].source)),
+                                          printable(chain.ops[i].reason)));
+    const std::string message =
+        reasons.size() == 1 ? "one kernel of the chain could not be lifted"
+                            : fmt::format("{} kernels of the chain could not be lifted", reasons.size());
+    return failure(message, join_words(reasons),
+                   fmt::format("replace each Open op in {} by the ONNX ops that it computes, then run `{}`",
+                               chain_file, next_command));
+}
+
+int count_rejected(const std::vector<verify::Experiment>& experiments) {
+    return static_cast<int>(std::count_if(experiments.begin(), experiments.end(), [](const auto& experiment) {
+        return experiment.outcome == "rejected" || experiment.outcome.starts_with("failed");
+    }));
+}
+
+class FuseCommand final : public Command {
+  public:
+    std::string_view name() const override { return "fuse"; }
+    std::string_view description() const override {
+        return "Turn a chain of kernels into one, prove it equal, time it and write it out";
+    }
+    std::string_view examples() const override {
+        return "deepjit fuse trace.db --chain 1 --emit out\n"
+               "deepjit fuse chain.json --emit out --name add_relu --arch sm_80 --arch sm_90\n";
+    }
+
+    void add_options(CLI::App& app) override {
+        app.add_option("input", input_, "Trace, or chain file")->type_name("FILE")->required();
+        app.add_option("--chain", chain_number_, "Chain of the trace, as `advise` numbers them")
+            ->type_name("N");
+        app.add_option("--emit", directory_, "Folder in which the kernel's folder is written")
+            ->type_name("DIR")
+            ->required();
+        app.add_option("--name", name_, "Name of the kernel and its folder; default: the chain's")
+            ->type_name("NAME");
+        app.add_option("--arch", architectures_,
+                       "Architecture to compile for, several times; default: this device's, else sm_90")
+            ->type_name("sm_XX");
+        app.add_flag("--force", force_,
+                     "Replace a folder that is not deepjit's or was edited; the old one is kept");
+        app.add_flag("--no-tune", no_tune_, "Take the first variant instead of timing several");
+        app.add_option("--format", format_, "text or json")
+            ->type_name("FORMAT")
+            ->check(CLI::IsMember({"text", "json"}));
+    }
+
+    Result<ExitCode> run(Terminal& terminal) override {
+        DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number_));
+        const std::string name = emit::emitted_name(name_.empty() ? input.default_name : name_);
+        if (!name_.empty() && name != name_)
+            terminal.note(fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
+        input.chain.name = name;
+
+        emit::WriteOptions write_options;
+        write_options.force = force_;
+        if (!input.from_trace) write_options.edited_input = input_;
+        DEEPJIT_CHECK(emit::check_replaceable(directory_, name, write_options));
+        if (std::any_of(input.chain.ops.begin(), input.chain.ops.end(),
+                        [](const auto& op) { return op.is_open(); }))
+            return write_unfinished(input, name, write_options);
+
+        DEEPJIT_TRY(auto tuned, tune(input.chain, terminal));
+        log_experiments(tuned.experiments, terminal);
+        if (tuned.verification.status == verify::VerificationStatus::Failed)
+            return verification_error(
+                "the fused kernel does not compute what it must, so nothing was written",
+                tuned.verification.reason,
+                "please report it with the chain file; every variant is in the experiments log");
+        return emit_kernel(input.chain, name, std::move(tuned), write_options, terminal);
+    }
+
+  private:
+    Result<ExitCode> write_unfinished(const FuseInput& input, const std::string& name,
+                                      const emit::WriteOptions& options) const {
+        std::string chain_file = input_;
+        if (input.from_trace) {
+            DEEPJIT_TRY(
+                const auto written,
+                emit::write_emitted_folder(directory_, name, emit::unfinished_files(input.chain), options));
+            chain_file = (written.path / "chain.json").string();
+        }
+        return open_op(
+            input.chain, chain_file,
+            fmt::format("deepjit fuse {} --emit {}", shell_word(chain_file), shell_word(directory_)));
+    }
+
+    Result<verify::TunedKernel> tune(const graph::ChainGraph& chain, Terminal& terminal) {
+        jit::KernelCache& cache = jit::KernelCache::of_user();
+        auto context = gpu::Context::retain_primary(0);
+        if (!context) {
+            terminal.note(fmt::format("no GPU to verify and time on: {}", context.error().message));
+            DEEPJIT_TRY(const auto wanted, wanted_images(architectures_, kDefaultCapability));
+            return verify::compile_only(chain, {wanted.cubins.front(), {}, false}, cache,
+                                        context.error().message);
+        }
+        device_capability_ = context->device().compute_major * 10 + context->device().compute_minor;
+        verify::TuningOptions options;
+        options.tune = !no_tune_;
+        options.progress = [&terminal](const std::string& sentence) { terminal.note(sentence); };
+        return verify::tune_on_device(*context, chain, cache, options);
+    }
+
+    static void log_experiments(const std::vector<verify::Experiment>& experiments, Terminal& terminal) {
+        auto log = verify::ExperimentsLog::open(verify::default_experiments_path());
+        if (!log) return terminal.warn(log.error());
+        for (const verify::Experiment& experiment : experiments) {
+            const auto added = log->add(experiment);
+            if (!added) return terminal.warn(added.error());
+        }
+    }
+
+    Result<void> compile_images(emit::Emission& emission, Terminal& terminal) const {
+        DEEPJIT_TRY(const auto wanted,
+                    wanted_images(architectures_, device_capability_.value_or(kDefaultCapability)));
+        std::vector<jit::CompileRequest> requests;
+        for (const int capability : wanted.cubins)
+            requests.push_back(verify::compile_request(emission.kernel, {capability, {}, false}));
+        requests.push_back(verify::compile_request(emission.kernel, {wanted.ptx, {}, true}));
+        const auto answers = jit::KernelCache::of_user().compile_all(requests);
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            if (!answers[i]) return answers[i].error();
+            for (const std::string& warning : answers[i]->warnings)
+                terminal.note(warning);
+            if (i < wanted.cubins.size())
+                emission.images.push_back({wanted.cubins[i], answers[i]->kernel->image});
+            else
+                emission.ptx = answers[i]->kernel->image;
+        }
+        emission.ptx_capability = wanted.ptx;
+        return {};
+    }
+
+    Result<ExitCode> emit_kernel(const graph::ChainGraph& chain, const std::string& name,
+                                 verify::TunedKernel tuned, const emit::WriteOptions& write_options,
+                                 Terminal& terminal) const {
+        DEEPJIT_TRY(const auto originals, verify::split_into_originals(chain));
+        FuseResult result;
+        result.original_kernels = static_cast<int>(originals.size());
+        result.configuration = verify::describe(tuned.chosen.configuration);
+        result.variants_tried = static_cast<int>(tuned.experiments.size());
+        result.variants_rejected = count_rejected(tuned.experiments);
+        result.emission.name = name;
+        result.emission.chain = chain;
+        result.emission.kernel = std::move(tuned.chosen.kernel);
+        result.emission.verification = std::move(tuned.verification);
+        result.emission.benchmark = std::move(tuned.benchmark);
+        DEEPJIT_CHECK(compile_images(result.emission, terminal));
+        DEEPJIT_TRY(const auto files, emit::emitted_files(result.emission));
+        DEEPJIT_TRY(const auto written, emit::write_emitted_folder(directory_, name, files, write_options));
+        result.folder = written.path;
+        if (!written.replaced.empty())
+            terminal.note(
+                fmt::format("the folder that was there is kept as '{}'", written.replaced.string()));
+
+        terminal.result(format_ == "json" ? fuse_json(result) : fuse_text(result));
+        const std::string folder = shell_word(written.path.string());
+        const std::string build = shell_word((written.path / "build").string());
+        terminal.next_command(fmt::format("cmake -S {} -B {} && cmake --build {} && {}/{}_example", folder,
+                                          build, build, build, name));
+        return ExitCode::Done;
+    }
+
+    std::string input_;
+    std::string directory_;
+    std::string name_;
+    std::string format_ = "text";
+    std::optional<int> chain_number_;
+    std::vector<std::string> architectures_;
+    bool force_ = false;
+    bool no_tune_ = false;
+    std::optional<int> device_capability_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_fuse_command() {
+    return std::make_unique<FuseCommand>();
+}
+
+} // namespace deepjit::cli
