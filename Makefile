@@ -22,6 +22,7 @@ test: build
 	tests/tools/run_tests build
 
 bench: build
+	cmake --build build --parallel $(JOBS) --target deepjit_bench
 	build/tests/deepjit_bench
 
 format:
