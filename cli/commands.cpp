@@ -2,6 +2,7 @@
 
 #include "cli/cmd_advise.hpp"
 #include "cli/cmd_doctor.hpp"
+#include "cli/cmd_fuse.hpp"
 #include "cli/cmd_import.hpp"
 #include "cli/cmd_launch_loop.hpp"
 #include "cli/cmd_model.hpp"
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(make_profile_command());
     commands.push_back(make_import_command());
     commands.push_back(make_advise_command());
+    commands.push_back(make_fuse_command());
     commands.push_back(make_model_command());
     commands.push_back(make_doctor_command());
     commands.push_back(make_launch_loop_command());

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string>
+
 namespace deepjit::emit {
 
 namespace {
@@ -49,8 +51,13 @@ std::string operand_comments(const Emission& emission, const std::vector<Operand
     return text;
 }
 
-std::string member_name(std::size_t entry) {
-    return fmt::format("function_{}", entry);
+std::string member_name(const codegen::GeneratedKernel& kernel, std::size_t entry) {
+    return kernel.entries[entry].needs_vector_alignment ? "aligned_function" : "general_function";
+}
+
+/// "x" where both are the same, else a choice by alignment.
+std::string chosen(const std::string& when_aligned, const std::string& otherwise) {
+    return when_aligned == otherwise ? otherwise : fmt::format("aligned ? {} : {}", when_aligned, otherwise);
 }
 
 /// The entries that a launcher chooses between: the fastest, and the general one where that is another.
@@ -62,8 +69,8 @@ std::vector<std::size_t> used_entries(const codegen::GeneratedKernel& kernel) {
 std::string function_members(const codegen::GeneratedKernel& kernel) {
     std::string text;
     for (const std::size_t entry : used_entries(kernel))
-        text += fmt::format("{}    CUfunction {}; // {}", text.empty() ? "" : "\n", member_name(entry),
-                            kernel.entries[entry].name);
+        text += fmt::format("{}    CUfunction {}; // {}", text.empty() ? "" : "\n",
+                            member_name(kernel, entry), kernel.entries[entry].name);
     return text;
 }
 
@@ -72,7 +79,7 @@ std::string function_lookups(const codegen::GeneratedKernel& kernel) {
     for (const std::size_t entry : used_entries(kernel))
         text += fmt::format("    result = cuModuleGetFunction(&kernel.{}, module, \"{}\");\n"
                             "    if (result != CUDA_SUCCESS) return fail(\"cuModuleGetFunction\", result);\n",
-                            member_name(entry), kernel.entries[entry].name);
+                            member_name(kernel, entry), kernel.entries[entry].name);
     text.pop_back();
     return text;
 }
@@ -95,16 +102,12 @@ std::string launch_choice(const codegen::GeneratedKernel& kernel) {
     const std::size_t general = general_entry(kernel);
     const codegen::EntryPoint& fast = kernel.entries.front();
     const codegen::EntryPoint& any = kernel.entries[general];
-    if (general == 0)
-        return fmt::format("    const CUfunction function = kernel->{};\n"
-                           "    const unsigned int grid_blocks = {};\n"
-                           "    const unsigned int block_threads = {};",
-                           member_name(0), any.grid_blocks, any.block_threads);
-    return fmt::format("    const CUfunction function = aligned ? kernel->{} : kernel->{};\n"
-                       "    const unsigned int grid_blocks = aligned ? {} : {};\n"
-                       "    const unsigned int block_threads = aligned ? {} : {};",
-                       member_name(0), member_name(general), fast.grid_blocks, any.grid_blocks,
-                       fast.block_threads, any.block_threads);
+    return fmt::format("    const CUfunction function = {};\n"
+                       "    const unsigned int grid_blocks = {};\n"
+                       "    const unsigned int block_threads = {};",
+                       chosen("kernel->" + member_name(kernel, 0), "kernel->" + member_name(kernel, general)),
+                       chosen(std::to_string(fast.grid_blocks), std::to_string(any.grid_blocks)),
+                       chosen(std::to_string(fast.block_threads), std::to_string(any.block_threads)));
 }
 
 std::string argument_addresses(const std::vector<Operand>& operands) {

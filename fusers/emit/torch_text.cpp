@@ -124,12 +124,15 @@ std::string plain_checks(const std::vector<Operand>& inputs) {
     return fmt::format("{}", fmt::join(checks, " and "));
 }
 
-std::string refusal_of_gradients(const std::vector<Operand>& inputs) {
+std::string refusals(const std::vector<Operand>& inputs) {
     std::vector<std::string> gradients;
     for (const Operand& input : inputs)
         gradients.push_back(input.name + ".requires_grad");
-    return fmt::format("        if _is_grad_enabled() and ({}):\n            _checked({})  # raises",
-                       fmt::join(gradients, " or "), names_joined(inputs));
+    return fmt::format("        if not all(isinstance(tensor, torch.Tensor) for tensor in ({0},)) or (\n"
+                       "            _is_grad_enabled() and ({1})\n"
+                       "        ):\n"
+                       "            _checked({0})  # raises",
+                       names_joined(inputs), fmt::join(gradients, " or "));
 }
 
 std::string fake_results(const std::vector<Operand>& operands) {
@@ -197,7 +200,7 @@ std::string torch_module_text(const Emission& emission, const std::vector<Operan
          {"call_choice", call_choice(emission.kernel, operands)},
          {"record_streams", record_streams(inputs)},
          {"results", names_joined(outputs_of(operands))},
-         {"refusal_of_gradients", refusal_of_gradients(inputs)},
+         {"refusals", refusals(inputs)},
          {"plain_checks", plain_checks(inputs)},
          {"fake_results", fake_results(operands)},
          {"schema", schema(emission, operands)}});

@@ -168,6 +168,10 @@ class Module(unittest.TestCase):
         self.refused(ValueError, ["a must be on a CUDA device"], torch.Tensor((1000,), torch.float32, device=-1), b, c)
         self.refused(ValueError, ["one device"], a, b, torch.Tensor((1000,), torch.float32, device=1))
 
+    def test_what_is_no_tensor_is_refused(self):
+        a, b, _ = self.tensors()
+        self.refused(TypeError, ["c must be a torch.Tensor, not float"], a, b, 0.5)
+
     def test_a_tensor_that_requires_gradients_is_refused_unless_they_are_off(self):
         a, b, c = self.tensors()
         a.requires_grad = True
