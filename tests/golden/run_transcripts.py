@@ -102,7 +102,7 @@ def missing_need(need, tools):
     if need == "fake-cuda":
         built = tools.fake_cuda and (tools.fake_cuda / "fake_cuda_launch").exists()
         return None if built else "the fake CUDA driver has not been built"
-    return f"nobody knows what '{need}' is"
+    return None if shutil.which(need) else f"there is no program '{need}'"
 
 
 def check_transcript(path, tools, update):
