@@ -115,14 +115,16 @@ class FuseCommand final : public Command {
                         [](const auto& op) { return op.is_open(); }))
             return write_unfinished(input, name, write_options);
 
-        DEEPJIT_TRY(auto tuned, tune(input.chain, terminal));
-        log_experiments(tuned.experiments, terminal);
+        std::vector<verify::Experiment> experiments;
+        auto tuning = tune(input.chain, experiments, terminal);
+        log_experiments(experiments, terminal);
+        DEEPJIT_TRY(auto tuned, std::move(tuning));
         if (tuned.verification.status == verify::VerificationStatus::Failed)
             return verification_error(
                 "the fused kernel does not compute what it must, so nothing was written",
                 tuned.verification.reason,
                 "please report it with the chain file; every variant is in the experiments log");
-        return emit_kernel(input.chain, name, std::move(tuned), write_options, terminal);
+        return emit_kernel(input.chain, name, std::move(tuned), experiments, write_options, terminal);
     }
 
   private:
@@ -140,20 +142,21 @@ class FuseCommand final : public Command {
             fmt::format("deepjit fuse {} --emit {}", shell_word(chain_file), shell_word(directory_)));
     }
 
-    Result<verify::TunedKernel> tune(const graph::ChainGraph& chain, Terminal& terminal) {
+    Result<verify::TunedKernel> tune(const graph::ChainGraph& chain,
+                                     std::vector<verify::Experiment>& experiments, Terminal& terminal) {
         jit::KernelCache& cache = jit::KernelCache::of_user();
         auto context = gpu::Context::retain_primary(0);
         if (!context) {
             terminal.note(fmt::format("no GPU to verify and time on: {}", context.error().message));
             DEEPJIT_TRY(const auto wanted, wanted_images(architectures_, kDefaultCapability));
             return verify::compile_only(chain, {wanted.cubins.front(), {}, false}, cache,
-                                        context.error().message);
+                                        context.error().message, experiments);
         }
         device_capability_ = context->device().compute_major * 10 + context->device().compute_minor;
         verify::TuningOptions options;
         options.tune = !no_tune_;
         options.progress = [&terminal](const std::string& sentence) { terminal.note(sentence); };
-        return verify::tune_on_device(*context, chain, cache, options);
+        return verify::tune_on_device(*context, chain, cache, options, experiments);
     }
 
     static void log_experiments(const std::vector<verify::Experiment>& experiments, Terminal& terminal) {
@@ -187,14 +190,15 @@ class FuseCommand final : public Command {
     }
 
     Result<ExitCode> emit_kernel(const graph::ChainGraph& chain, const std::string& name,
-                                 verify::TunedKernel tuned, const emit::WriteOptions& write_options,
-                                 Terminal& terminal) const {
+                                 verify::TunedKernel tuned,
+                                 const std::vector<verify::Experiment>& experiments,
+                                 const emit::WriteOptions& write_options, Terminal& terminal) const {
         DEEPJIT_TRY(const auto originals, verify::split_into_originals(chain));
         FuseResult result;
         result.original_kernels = static_cast<int>(originals.size());
         result.configuration = verify::describe(tuned.chosen.configuration);
-        result.variants_tried = static_cast<int>(tuned.experiments.size());
-        result.variants_rejected = count_rejected(tuned.experiments);
+        result.variants_tried = static_cast<int>(experiments.size());
+        result.variants_rejected = count_rejected(experiments);
         result.emission.name = name;
         result.emission.chain = chain;
         result.emission.kernel = std::move(tuned.chosen.kernel);

@@ -95,6 +95,23 @@ Result<bool> inputs_unchanged(const ChainGraph& chain, const TestCase& test_case
     return true;
 }
 
+/// What one case is judged by: references, and what the original kernels stored.
+struct CaseReference {
+    const std::vector<Expected>& expected;
+    StoredOutputs original_outputs;
+    std::vector<OutputError> original_errors;
+};
+
+CaseReference make_reference(const ChainGraph& chain, const std::vector<Expected>& expected,
+                             StoredOutputs original_outputs) {
+    CaseReference reference{expected, std::move(original_outputs), {}};
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        reference.original_errors.push_back(measure_stored(reference.original_outputs[i], expected[i],
+                                                           chain.tensor(chain.outputs[i]).dtype,
+                                                           graph::Rounding::Match));
+    return reference;
+}
+
 /// Collects what one candidate did over all cases.
 class VerdictBuilder {
   public:
@@ -114,14 +131,14 @@ class VerdictBuilder {
 
     void add_case(std::string label) { verdict_.cases.push_back(std::move(label)); }
 
-    void add_outputs(const StoredOutputs& fused, const StoredOutputs& original,
-                     const std::vector<Expected>& expected) {
+    void add_outputs(const StoredOutputs& fused, const CaseReference& reference) {
         for (std::size_t i = 0; i < verdict_.outputs.size(); ++i) {
             OutputVerdict& output = verdict_.outputs[i];
-            merge(output.fused, measure_stored(fused[i], expected[i], output.dtype, verdict_.rounding));
-            merge(output.original,
-                  measure_stored(original[i], expected[i], output.dtype, graph::Rounding::Match));
-            output.different_bits += count_different_bits(fused[i], original[i], output.dtype);
+            merge(output.fused,
+                  measure_stored(fused[i], reference.expected[i], output.dtype, verdict_.rounding));
+            merge(output.original, reference.original_errors[i]);
+            output.different_bits +=
+                count_different_bits(fused[i], reference.original_outputs[i], output.dtype);
         }
     }
 
@@ -166,19 +183,42 @@ Diagnostic faulted(const Candidate& candidate, const TestCase& test_case, Diagno
                               std::move(cause.message), "please report it with the chain file");
 }
 
+/// A test case with its references, which are the same for every number of elements above one.
+struct PreparedCase {
+    TestCase test_case;
+    std::vector<Expected> expected;
+};
+
+Result<std::vector<PreparedCase>> prepare_cases(const ChainGraph& chain) {
+    std::vector<PreparedCase> prepared;
+    for (TestCase& test_case : test_cases(chain)) {
+        DEEPJIT_TRY(auto expected, expected_for(chain, test_case));
+        prepared.push_back({std::move(test_case), std::move(expected)});
+    }
+    return prepared;
+}
+
+/// Kernels of one number of elements: the candidates' and the originals.
+struct SizedKernels {
+    const ChainGraph& chain;
+    const std::vector<KernelSequence>& fused;
+    const KernelSequence& originals;
+};
+
 /// One case: the originals once, then each candidate's kernels on the same memory.
-Result<void> run_case(const gpu::Stream& stream, const ChainGraph& chain, const TestCase& test_case,
-                      const std::vector<Candidate>& candidates, const std::vector<KernelSequence>& fused,
-                      const KernelSequence& originals, std::vector<VerdictBuilder>& verdicts) {
-    DEEPJIT_TRY(const auto expected, expected_for(chain, test_case));
-    DEEPJIT_TRY(auto memory, prepare_memory(chain, test_case, originals.scratch_tensors()));
-    DEEPJIT_TRY(const auto original_outputs, run_and_download(stream, originals, memory));
+Result<void> run_case(const gpu::Stream& stream, const SizedKernels& kernels, const PreparedCase& prepared,
+                      const std::vector<Candidate>& candidates, std::vector<VerdictBuilder>& verdicts) {
+    const ChainGraph& chain = kernels.chain;
+    const TestCase& test_case = prepared.test_case;
+    DEEPJIT_TRY(auto memory, prepare_memory(chain, test_case, kernels.originals.scratch_tensors()));
+    DEEPJIT_TRY(auto original_outputs, run_and_download(stream, kernels.originals, memory));
+    const CaseReference reference = make_reference(chain, prepared.expected, std::move(original_outputs));
     DEEPJIT_TRY(const std::int64_t element_count, elementwise_count(chain));
-    for (std::size_t i = 0; i < fused.size(); ++i) {
-        auto outputs = run_and_download(stream, fused[i], memory);
+    for (std::size_t i = 0; i < kernels.fused.size(); ++i) {
+        auto outputs = run_and_download(stream, kernels.fused[i], memory);
         if (!outputs) return faulted(candidates[i], test_case, outputs.error());
         verdicts[i].add_case(fmt::format("{}, {} elements", test_case.name, format_count(element_count)));
-        verdicts[i].add_outputs(*outputs, original_outputs, expected);
+        verdicts[i].add_outputs(*outputs, reference);
         DEEPJIT_CHECK(verdicts[i].add_surroundings(chain, test_case, memory));
     }
     return {};
@@ -210,41 +250,66 @@ Result<std::vector<KernelSequence>> at_length(const gpu::Context& context, const
     return sequences;
 }
 
-bool runs_at_full_size(const TestCase& test_case, std::int64_t element_count) {
-    return element_count <= kFullSizeElements || test_case.name.starts_with("random");
+/// All cases with kernels generated for `length` elements.
+Result<void> run_at_length(const gpu::Context& context, const gpu::Stream& stream, const ChainGraph& chain,
+                           std::int64_t length, const std::vector<PreparedCase>& cases,
+                           const std::vector<Candidate>& candidates, jit::KernelCache& cache,
+                           std::vector<VerdictBuilder>& verdicts) {
+    const ChainGraph resized = with_element_count(chain, length);
+    DEEPJIT_TRY(const auto fused, at_length(context, resized, candidates, cache));
+    DEEPJIT_TRY(const auto originals, KernelSequence::build_originals(context, resized, cache));
+    const SizedKernels kernels{resized, fused, originals};
+    if (length > 1) {
+        for (const PreparedCase& prepared : cases)
+            DEEPJIT_CHECK(run_case(stream, kernels, prepared, candidates, verdicts));
+        return {};
+    }
+    DEEPJIT_TRY(const auto single_element_cases, prepare_cases(resized));
+    for (const PreparedCase& prepared : single_element_cases)
+        DEEPJIT_CHECK(run_case(stream, kernels, prepared, candidates, verdicts));
+    return {};
+}
+
+/// The kernels that were passed in, at the chain's own size.
+Result<void> run_at_own_size(const gpu::Context& context, const gpu::Stream& stream, const ChainGraph& chain,
+                             const std::vector<PreparedCase>& cases, const std::vector<Candidate>& candidates,
+                             const KernelSequence& originals, std::vector<VerdictBuilder>& verdicts) {
+    DEEPJIT_TRY(const std::int64_t element_count, elementwise_count(chain));
+    std::vector<KernelSequence> fused;
+    for (const Candidate& candidate : candidates) {
+        DEEPJIT_TRY(auto sequence,
+                    KernelSequence::load_fused(context, chain, candidate.kernel, candidate.compiled));
+        fused.push_back(std::move(sequence));
+    }
+    const SizedKernels kernels{chain, fused, originals};
+    for (const PreparedCase& prepared : cases) {
+        if (element_count > kFullSizeElements && !prepared.test_case.name.starts_with("random")) continue;
+        DEEPJIT_CHECK(run_case(stream, kernels, prepared, candidates, verdicts));
+    }
+    return {};
 }
 
 } // namespace
 
 Result<std::vector<Verification>> verify_on_device(const gpu::Context& context, const ChainGraph& chain,
                                                    const std::vector<Candidate>& candidates,
-                                                   const KernelSequence& originals, jit::KernelCache& cache) {
+                                                   const KernelSequence& originals, jit::KernelCache& cache,
+                                                   GateScope scope) {
     DEEPJIT_TRY(const std::int64_t element_count, elementwise_count(chain));
     DEEPJIT_TRY(const auto stream, gpu::Stream::create());
-    const std::vector<TestCase> cases = test_cases(chain);
-
+    DEEPJIT_TRY(const auto cases, prepare_cases(chain));
     std::vector<VerdictBuilder> verdicts;
-    std::vector<KernelSequence> fused;
-    for (const Candidate& candidate : candidates) {
+    for (const Candidate& candidate : candidates)
         verdicts.emplace_back(chain, context, candidate);
-        DEEPJIT_TRY(auto sequence,
-                    KernelSequence::load_fused(context, chain, candidate.kernel, candidate.compiled));
-        fused.push_back(std::move(sequence));
-    }
-    for (const TestCase& test_case : cases)
-        if (runs_at_full_size(test_case, element_count))
-            DEEPJIT_CHECK(run_case(stream, chain, test_case, candidates, fused, originals, verdicts));
 
-    std::vector<std::int64_t> lengths(kOddLengths.begin(), kOddLengths.end());
-    if (element_count > kFullSizeElements) lengths.push_back(kFullSizeElements / 8 + 1);
-    for (const std::int64_t length : lengths) {
-        const ChainGraph resized = with_element_count(chain, length);
-        DEEPJIT_TRY(const auto resized_fused, at_length(context, resized, candidates, cache));
-        DEEPJIT_TRY(const auto resized_originals, KernelSequence::build_originals(context, resized, cache));
-        for (const TestCase& test_case : cases)
-            DEEPJIT_CHECK(
-                run_case(stream, resized, test_case, candidates, resized_fused, resized_originals, verdicts));
-    }
+    const bool is_large = element_count > kFullSizeElements;
+    if (scope == GateScope::Full || !is_large)
+        DEEPJIT_CHECK(run_at_own_size(context, stream, chain, cases, candidates, originals, verdicts));
+    std::vector<std::int64_t> lengths;
+    if (scope == GateScope::Full) lengths.assign(kOddLengths.begin(), kOddLengths.end());
+    if (is_large) lengths.push_back(kScreeningElements);
+    for (const std::int64_t length : lengths)
+        DEEPJIT_CHECK(run_at_length(context, stream, chain, length, cases, candidates, cache, verdicts));
 
     std::vector<Verification> verifications;
     for (VerdictBuilder& verdict : verdicts)

@@ -16,16 +16,23 @@ namespace {
 using graph::ChainGraph;
 
 /// Enough for an interval; the winner is timed again with more.
-constexpr BenchmarkOptions kVariantTiming{.calls_per_sample = 20, .rounds = 15, .seconds_per_state = 4.0};
+constexpr BenchmarkOptions kVariantTiming{.calls_per_sample = 20, .rounds = 15, .seconds_per_state = 3.0};
 
 /// A configuration on its way through compiling, the gate and timing.
 struct Variant {
-    std::optional<Candidate> candidate; ///< absent: it did not compile
+    std::optional<Candidate> candidate; ///< absent: it did not compile, or was rejected
+    std::optional<Estimate> time;       ///< present: it passed screening
     Experiment experiment;
+
+    void reject(std::string outcome, std::string reason) {
+        experiment.outcome = std::move(outcome);
+        experiment.reason = std::move(reason);
+        candidate.reset();
+    }
 };
 
-bool has_local_memory(const Experiment& experiment) {
-    return experiment.local_bytes_per_thread.value_or(0) > 0;
+bool has_local_memory(const Variant& variant) {
+    return variant.experiment.local_bytes_per_thread.value_or(0) > 0;
 }
 
 void record_resources(const jit::CompiledKernel& compiled, Experiment& experiment) {
@@ -37,29 +44,27 @@ void record_resources(const jit::CompiledKernel& compiled, Experiment& experimen
     }
 }
 
-Result<Variant> compile_variant(const ChainGraph& chain, const plan::Configuration& configuration,
-                                const jit::Architecture& architecture, jit::KernelCache& cache) {
-    plan::PlanOptions plan_options;
-    plan_options.configuration = configuration;
-    DEEPJIT_TRY(const auto plan, plan::plan_fusion(chain, plan_options));
-    DEEPJIT_TRY(auto kernel, codegen::generate(plan));
+Experiment experiment_for(const ChainGraph& chain, const codegen::GeneratedKernel& kernel,
+                          const plan::Configuration& configuration, const jit::Architecture& architecture) {
+    Experiment experiment;
+    experiment.chain_name = chain.name;
+    experiment.chain_hash = graph::hash_of(chain);
+    experiment.source_hash = hash_hex(kernel.source);
+    experiment.configuration = describe(configuration);
+    experiment.architecture = architecture.name();
+    return experiment;
+}
 
-    Variant variant;
-    variant.experiment.chain_name = chain.name;
-    variant.experiment.chain_hash = graph::hash_of(chain);
-    variant.experiment.source_hash = hash_hex(kernel.source);
-    variant.experiment.configuration = describe(configuration);
-    variant.experiment.architecture = architecture.name();
-    auto answer = cache.compile(compile_request(kernel, architecture));
-    if (!answer) {
-        if (answer.error().kind != ErrorKind::Failed) return answer.error(); // no compiler: none will do
-        variant.experiment.outcome = "failed to compile";
-        variant.experiment.reason = answer.error().message + ": " + answer.error().evidence;
-        return variant;
-    }
-    record_resources(*answer->kernel, variant.experiment);
-    variant.candidate = Candidate{configuration, std::move(kernel), *answer->kernel};
-    return variant;
+/// Where at least one variant keeps everything in registers, those that do not are rejected.
+void reject_local_memory(std::vector<Variant>& variants) {
+    const bool has_choice = std::any_of(variants.begin(), variants.end(), [](const Variant& variant) {
+        return variant.candidate && !has_local_memory(variant);
+    });
+    if (!has_choice) return;
+    for (Variant& variant : variants)
+        if (variant.candidate && has_local_memory(variant))
+            variant.reject("rejected", fmt::format("uses {} bytes of local memory a thread",
+                                                   *variant.experiment.local_bytes_per_thread));
 }
 
 Result<std::vector<Variant>> compile_variants(const ChainGraph& chain,
@@ -67,22 +72,31 @@ Result<std::vector<Variant>> compile_variants(const ChainGraph& chain,
                                               const jit::Architecture& architecture,
                                               jit::KernelCache& cache) {
     std::vector<Variant> variants;
+    std::vector<codegen::GeneratedKernel> kernels;
+    std::vector<jit::CompileRequest> requests;
     for (const plan::Configuration& configuration : configurations) {
-        DEEPJIT_TRY(auto variant, compile_variant(chain, configuration, architecture, cache));
+        plan::PlanOptions options;
+        options.configuration = configuration;
+        DEEPJIT_TRY(const auto plan, plan::plan_fusion(chain, options));
+        DEEPJIT_TRY(auto kernel, codegen::generate(plan));
+        Variant variant;
+        variant.experiment = experiment_for(chain, kernel, configuration, architecture);
         variants.push_back(std::move(variant));
+        requests.push_back(compile_request(kernel, architecture));
+        kernels.push_back(std::move(kernel));
     }
-    const bool any_without_local_memory =
-        std::any_of(variants.begin(), variants.end(), [](const Variant& variant) {
-            return variant.candidate && !has_local_memory(variant.experiment);
-        });
-    for (Variant& variant : variants) {
-        if (!variant.candidate || !any_without_local_memory || !has_local_memory(variant.experiment))
+    auto answers = cache.compile_all(requests);
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        if (!answers[i]) {
+            const Diagnostic& error = answers[i].error();
+            if (error.kind != ErrorKind::Failed) return error; // no compiler: none will do
+            variants[i].reject("failed to compile", error.message + ": " + error.evidence);
             continue;
-        variant.experiment.outcome = "rejected";
-        variant.experiment.reason =
-            fmt::format("uses {} bytes of local memory a thread", *variant.experiment.local_bytes_per_thread);
-        variant.candidate.reset();
+        }
+        record_resources(*answers[i]->kernel, variants[i].experiment);
+        variants[i].candidate = Candidate{configurations[i], std::move(kernels[i]), *answers[i]->kernel};
     }
+    reject_local_memory(variants);
     return variants;
 }
 
@@ -92,11 +106,9 @@ Diagnostic none_compiled(const std::vector<Variant>& variants) {
                                                                   : variants.front().experiment.reason);
 }
 
-std::vector<Experiment> experiments_of(const std::vector<Variant>& variants) {
-    std::vector<Experiment> experiments;
+void append_experiments(const std::vector<Variant>& variants, std::vector<Experiment>& experiments) {
     for (const Variant& variant : variants)
         experiments.push_back(variant.experiment);
-    return experiments;
 }
 
 double worst_error(const Verification& verification) {
@@ -106,79 +118,154 @@ double worst_error(const Verification& verification) {
     return worst;
 }
 
-/// The variants that compiled, in order, with what the gate said of each.
-struct Judged {
-    std::vector<std::size_t> places; ///< in the variants
-    std::vector<Candidate> candidates;
-    std::vector<Verification> verdicts;
+/// One tuning run on one device.
+class Tuner {
+  public:
+    Tuner(const gpu::Context& context, const ChainGraph& chain, jit::KernelCache& cache,
+          const KernelSequence& originals, std::vector<Variant>& variants)
+        : context_(context), chain_(chain), cache_(cache), originals_(originals), variants_(variants) {}
+
+    /// Runs the screening gate on all variants that are left and drops those that fail.
+    Result<void> screen() {
+        const std::vector<std::size_t> places = remaining();
+        std::vector<Candidate> candidates;
+        for (const std::size_t place : places)
+            candidates.push_back(*variants_[place].candidate);
+        DEEPJIT_TRY(auto verdicts,
+                    verify_on_device(context_, chain_, candidates, originals_, cache_, GateScope::Screening));
+        for (std::size_t i = 0; i < places.size(); ++i)
+            record_verdict(variants_[places[i]], verdicts[i]);
+        return {};
+    }
+
+    /// Times the variants that are left.
+    Result<void> time() {
+        const std::vector<std::size_t> places = remaining();
+        if (places.empty()) return {};
+        std::vector<KernelSequence> sequences;
+        for (const std::size_t place : places) {
+            const Candidate& candidate = *variants_[place].candidate;
+            DEEPJIT_TRY(auto sequence,
+                        KernelSequence::load_fused(context_, chain_, candidate.kernel, candidate.compiled));
+            sequences.push_back(std::move(sequence));
+        }
+        std::vector<const KernelSequence*> pointers;
+        for (const KernelSequence& sequence : sequences)
+            pointers.push_back(&sequence);
+        DEEPJIT_TRY(const auto times, time_variants(context_, chain_, pointers, kVariantTiming));
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            variants_[places[i]].time = times[i];
+            variants_[places[i]].experiment.time_ns = times[i].median_ns;
+        }
+        return {};
+    }
+
+    /// Gives the full gate to the fastest variant that is left, then to the next, until one passes; or says
+    /// with the last verdict that none does.
+    Result<TunedKernel> choose() {
+        TunedKernel tuned;
+        for (std::vector<std::size_t> places = remaining(); !places.empty(); places = remaining()) {
+            Variant& fastest = variants_[fastest_of(places)];
+            tuned.chosen = *fastest.candidate;
+            DEEPJIT_TRY(auto verdicts, verify_on_device(context_, chain_, {tuned.chosen}, originals_, cache_,
+                                                        GateScope::Full));
+            tuned.verification = std::move(verdicts.front());
+            record_verdict(fastest, tuned.verification);
+            if (!tuned.verification.passed()) continue;
+            fastest.experiment.outcome = "chosen";
+            explain_others(fastest);
+            return tuned;
+        }
+        return tuned;
+    }
+
+    const Verification& last_failure() const { return last_failure_; }
+
+  private:
+    std::vector<std::size_t> remaining() const {
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < variants_.size(); ++i)
+            if (variants_[i].candidate) places.push_back(i);
+        return places;
+    }
+
+    void record_verdict(Variant& variant, const Verification& verdict) {
+        variant.experiment.device_name = context_.device().name;
+        variant.experiment.error = worst_error(verdict);
+        if (verdict.passed()) return;
+        last_failure_ = verdict;
+        variant.experiment.time_ns.reset(); // no time without a verdict
+        variant.reject("failed the gate", verdict.reason);
+    }
+
+    /// The first, unless a later one is faster by separated intervals.
+    std::size_t fastest_of(const std::vector<std::size_t>& places) const {
+        std::size_t best = places.front();
+        for (const std::size_t place : places) {
+            const auto& time = variants_[place].time;
+            if (time && variants_[best].time && compare(*time, *variants_[best].time) == Comparison::Faster)
+                best = place;
+        }
+        return best;
+    }
+
+    void explain_others(const Variant& chosen) {
+        for (const std::size_t place : remaining()) {
+            Variant& other = variants_[place];
+            if (&other == &chosen || !other.time || !chosen.time) continue;
+            const bool slower = compare(*other.time, *chosen.time) == Comparison::Slower;
+            other.experiment.outcome = "not chosen";
+            other.experiment.reason =
+                fmt::format("{}: {} against {} of the chosen one", slower ? "slower" : "no separated gain",
+                            format_duration(other.time->median_ns), format_duration(chosen.time->median_ns));
+        }
+    }
+
+    const gpu::Context& context_;
+    const ChainGraph& chain_;
+    jit::KernelCache& cache_;
+    const KernelSequence& originals_;
+    std::vector<Variant>& variants_;
+    Verification last_failure_;
 };
 
-Result<Judged> judge_variants(const gpu::Context& context, const ChainGraph& chain,
-                              std::vector<Variant>& variants, const KernelSequence& originals,
-                              jit::KernelCache& cache) {
-    Judged judged;
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-        if (!variants[i].candidate) continue;
-        judged.places.push_back(i);
-        judged.candidates.push_back(*variants[i].candidate);
+Result<TunedKernel> tune_variants(const gpu::Context& context, const ChainGraph& chain,
+                                  jit::KernelCache& cache, std::vector<Variant>& variants,
+                                  const std::function<void(const std::string&)>& progress) {
+    DEEPJIT_TRY(const auto originals, KernelSequence::build_originals(context, chain, cache));
+    Tuner tuner(context, chain, cache, originals, variants);
+    progress(fmt::format("verifying against float64 on {}", context.device().name));
+    if (variants.size() > 1) {
+        DEEPJIT_CHECK(tuner.screen());
+        progress("timing the variants");
+        DEEPJIT_CHECK(tuner.time());
+        progress("verifying the fastest in full");
     }
-    if (judged.candidates.empty()) return none_compiled(variants);
-    DEEPJIT_TRY(judged.verdicts, verify_on_device(context, chain, judged.candidates, originals, cache));
-    for (std::size_t i = 0; i < judged.verdicts.size(); ++i) {
-        Experiment& experiment = variants[judged.places[i]].experiment;
-        experiment.device_name = context.device().name;
-        experiment.error = worst_error(judged.verdicts[i]);
-        if (judged.verdicts[i].passed()) continue;
-        experiment.outcome = "failed the gate";
-        experiment.reason = judged.verdicts[i].reason;
+    DEEPJIT_TRY(auto tuned, tuner.choose());
+    if (!tuned.verification.passed()) {
+        tuned.verification = tuner.last_failure();
+        tuned.benchmark.reason = "the kernel did not pass the numeric gate";
+        return tuned;
     }
-    return judged;
-}
-
-/// Times the variants that passed and returns the place of the winner in `judged`.
-Result<std::size_t> choose_fastest(const gpu::Context& context, const ChainGraph& chain, const Judged& judged,
-                                   std::vector<Variant>& variants) {
-    std::vector<std::size_t> passed;
-    std::vector<KernelSequence> sequences;
-    for (std::size_t i = 0; i < judged.verdicts.size(); ++i) {
-        if (!judged.verdicts[i].passed()) continue;
-        const Candidate& candidate = judged.candidates[i];
-        DEEPJIT_TRY(auto sequence,
-                    KernelSequence::load_fused(context, chain, candidate.kernel, candidate.compiled));
-        passed.push_back(i);
-        sequences.push_back(std::move(sequence));
-    }
-    std::vector<const KernelSequence*> pointers;
-    for (const KernelSequence& sequence : sequences)
-        pointers.push_back(&sequence);
-    DEEPJIT_TRY(const auto times, time_variants(context, chain, pointers, kVariantTiming));
-
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < times.size(); ++i)
-        if (compare(times[i], times[best]) == Comparison::Faster) best = i;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-        Experiment& experiment = variants[judged.places[passed[i]]].experiment;
-        experiment.time_ns = times[i].median_ns;
-        experiment.outcome = i == best ? "chosen" : "not chosen";
-        if (i == best) continue;
-        experiment.reason = fmt::format(
-            "{} against {} of the chosen one: {}", format_duration(times[i].median_ns),
-            format_duration(times[best].median_ns),
-            compare(times[i], times[best]) == Comparison::Slower ? "slower" : "no separated gain over it");
-    }
-    return passed[best];
+    progress("timing it against the originals, in a stream and in a graph");
+    DEEPJIT_TRY(const auto fused,
+                KernelSequence::load_fused(context, chain, tuned.chosen.kernel, tuned.chosen.compiled));
+    DEEPJIT_TRY(tuned.benchmark, benchmark_four_ways(context, chain, originals, fused));
+    return tuned;
 }
 
 } // namespace
 
 std::string describe(const plan::Configuration& configuration) {
-    return fmt::format("block {}, {} vector{} a thread{}", configuration.block_threads,
-                       configuration.vectors_per_thread, configuration.vectors_per_thread == 1 ? "" : "s",
+    return fmt::format("block {}, {} {}-byte vector{} a thread{}", configuration.block_threads,
+                       configuration.vectors_per_thread, configuration.vector_bytes,
+                       configuration.vectors_per_thread == 1 ? "" : "s",
                        configuration.streaming_stores ? ", streaming stores" : "");
 }
 
 Result<TunedKernel> tune_on_device(const gpu::Context& context, const ChainGraph& chain,
-                                   jit::KernelCache& cache, const TuningOptions& options) {
+                                   jit::KernelCache& cache, const TuningOptions& options,
+                                   std::vector<Experiment>& experiments) {
     const auto progress = [&](const std::string& sentence) {
         if (options.progress) options.progress(sentence);
     };
@@ -194,46 +281,38 @@ Result<TunedKernel> tune_on_device(const gpu::Context& context, const ChainGraph
     progress(fmt::format("compiling {} variant{} for {}", configurations.size(),
                          configurations.size() == 1 ? "" : "s", architecture.name()));
     DEEPJIT_TRY(auto variants, compile_variants(chain, configurations, architecture, cache));
-    DEEPJIT_TRY(const auto originals, KernelSequence::build_originals(context, chain, cache));
-    progress(fmt::format("verifying against float64 on {}", context.device().name));
-    DEEPJIT_TRY(auto judged, judge_variants(context, chain, variants, originals, cache));
-
-    TunedKernel tuned;
-    const bool any_passed = std::any_of(judged.verdicts.begin(), judged.verdicts.end(),
-                                        [](const Verification& verdict) { return verdict.passed(); });
-    std::size_t chosen = 0;
-    if (any_passed) {
-        progress("timing");
-        DEEPJIT_TRY(chosen, choose_fastest(context, chain, judged, variants));
+    const bool any_compiled = std::any_of(variants.begin(), variants.end(), [](const Variant& variant) {
+        return variant.candidate.has_value();
+    });
+    auto tuned = any_compiled ? tune_variants(context, chain, cache, variants, progress)
+                              : Result<TunedKernel>(none_compiled(variants));
+    if (!tuned) {
+        for (Variant& variant : variants)
+            if (variant.experiment.outcome.empty()) variant.reject("no verdict", tuned.error().message);
     }
-    tuned.chosen = judged.candidates[chosen];
-    tuned.verification = std::move(judged.verdicts[chosen]);
-    if (any_passed) {
-        DEEPJIT_TRY(const auto fused,
-                    KernelSequence::load_fused(context, chain, tuned.chosen.kernel, tuned.chosen.compiled));
-        DEEPJIT_TRY(tuned.benchmark, benchmark_four_ways(context, chain, originals, fused));
-    } else {
-        tuned.benchmark.reason = "the kernel did not pass the numeric gate";
-    }
-    tuned.experiments = experiments_of(variants);
+    append_experiments(variants, experiments);
     return tuned;
 }
 
 Result<TunedKernel> compile_only(const ChainGraph& chain, const jit::Architecture& architecture,
-                                 jit::KernelCache& cache, const std::string& reason) {
+                                 jit::KernelCache& cache, const std::string& reason,
+                                 std::vector<Experiment>& experiments) {
     const plan::Configuration configuration = plan::candidate_configurations(chain).front();
     DEEPJIT_TRY(auto variants, compile_variants(chain, {configuration}, architecture, cache));
-    if (!variants.front().candidate) return none_compiled(variants);
-    variants.front().experiment.outcome = "not run";
-    variants.front().experiment.reason = reason;
+    Variant& only = variants.front();
+    if (only.candidate) {
+        only.experiment.outcome = "not run";
+        only.experiment.reason = reason;
+    }
+    append_experiments(variants, experiments);
+    if (!only.candidate) return none_compiled(variants);
 
     TunedKernel tuned;
-    tuned.chosen = *variants.front().candidate;
+    tuned.chosen = *only.candidate;
     tuned.verification = not_run(reason);
-    tuned.verification.chain_hash = variants.front().experiment.chain_hash;
-    tuned.verification.source_hash = variants.front().experiment.source_hash;
+    tuned.verification.chain_hash = only.experiment.chain_hash;
+    tuned.verification.source_hash = only.experiment.source_hash;
     tuned.benchmark.reason = reason;
-    tuned.experiments = experiments_of(variants);
     return tuned;
 }
 

@@ -20,24 +20,26 @@ struct TuningOptions {
     std::function<void(const std::string&)> progress; ///< a sentence for people now and then; may be empty
 };
 
-/// The kernel to emit and everything that was found out on the way.
+/// The kernel to emit and what was found out about it.
 struct TunedKernel {
     Candidate chosen;
     Verification verification;
     Benchmark benchmark; ///< not measured without a passed verdict
-    std::vector<Experiment> experiments;
 };
 
-/// Compiles each configuration, runs the gate on all that compiled without local memory, times those that
-/// passed, and takes the fastest; a later configuration must beat an earlier one by separated intervals. When
-/// none passes, `chosen` is the first and its verdict says why. Errors: no configuration compiles, or the
-/// device could not be used.
+/// Compiles each configuration, screens all that compiled without local memory, times those that passed, and
+/// takes the fastest that also passes the full gate; a later configuration must beat an earlier one by
+/// separated intervals. When none passes, `chosen` is the last that was judged and its verdict says why.
+/// Errors: no configuration compiles, or the device could not be used. `experiments` receives a row for each
+/// configuration, also after an error.
 Result<TunedKernel> tune_on_device(const gpu::Context& context, const graph::ChainGraph& chain,
-                                   jit::KernelCache& cache, const TuningOptions& options = {});
+                                   jit::KernelCache& cache, const TuningOptions& options,
+                                   std::vector<Experiment>& experiments);
 
 /// The first configuration compiled for `architecture`, neither verified nor timed: `reason` says why not.
 Result<TunedKernel> compile_only(const graph::ChainGraph& chain, const jit::Architecture& architecture,
-                                 jit::KernelCache& cache, const std::string& reason);
+                                 jit::KernelCache& cache, const std::string& reason,
+                                 std::vector<Experiment>& experiments);
 
 /// "block 256, 2 vectors a thread, streaming stores"
 std::string describe(const plan::Configuration& configuration);

@@ -55,7 +55,9 @@ int main(int argc, char** argv) {
     emission.chain = chain;
 
     jit::KernelCache cache{std::filesystem::path()};
-    auto tuned = value_or_stop(verify::compile_only(chain, {90, {}, false}, cache, "this is a test"));
+    std::vector<verify::Experiment> experiments;
+    auto tuned =
+        value_or_stop(verify::compile_only(chain, {90, {}, false}, cache, "this is a test", experiments));
     emission.kernel = std::move(tuned.chosen.kernel);
     emission.images = {{90, tuned.chosen.compiled.image}};
     emission.ptx_capability = 90;

@@ -99,6 +99,15 @@ TEST(TestCases, specials_meet_in_all_pairs) {
     EXPECT_TRUE(infinities_cancel);
 }
 
+TEST(TestCases, a_chain_of_single_elements_has_cases_of_its_own) {
+    const auto chain = with_element_count(testing::add_relu_scale_add("add_relu", 1000), 1);
+    for (const TestCase& test_case : test_cases(chain)) {
+        const auto expected = expected_for(chain, test_case);
+        ASSERT_TRUE(expected) << expected.error().message;
+        EXPECT_EQ(expected->front().exact.size(), 1u);
+    }
+}
+
 TEST(TestCases, the_same_chain_gives_the_same_values) {
     EXPECT_EQ(test_cases(testing::add_relu_scale_add("add_relu", 10)).front().inputs,
               test_cases(testing::add_relu_scale_add("add_relu", 99)).front().inputs);
