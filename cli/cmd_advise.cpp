@@ -62,8 +62,7 @@ class AdviseCommand final : public Command {
                                            : reports::advise_text(report, trace_, terminal.width()),
                                        output_));
         if (report.kernel_count == 0)
-            terminal.warn(failure("the trace holds no kernel", {},
-                                  "record a program that launches kernels: deepjit profile -- PROGRAM"));
+            terminal.note("record a program that launches kernels: deepjit profile -- PROGRAM");
         return ExitCode::Done;
     }
 

@@ -17,7 +17,8 @@ std::string estimate_text(const LaunchSummary& summary) {
     std::string text =
         fmt::format("L = {:<10} exposed cost of one launch (upper bound)\n"
                     "T = {:<10} work on the GPU{}\n"
-                    "K·L = {:<8} {} of the serial time {}; fusing leaves {} of {} as launch\n",
+                    "K·L = {:<8} {} of the serial time {}\n"
+                    "Fusing leaves {} of {} as launch.\n",
                     format_duration(estimate.launch_ns), format_duration(estimate.work_ns),
                     estimate.work_counted_as_zero ? ", below zero within the noise and counted as zero" : "",
                     format_duration(estimate.launch_ns * static_cast<double>(question.calls)),
