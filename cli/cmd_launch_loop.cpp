@@ -1,5 +1,6 @@
 #include "cli/cmd_launch_loop.hpp"
 
+#include "cli/machine_calibration.hpp"
 #include "src/gpu/calibration.hpp"
 
 #include <CLI/CLI.hpp>
@@ -22,11 +23,14 @@ class LaunchLoopCommand : public Command {
             ->type_name("N")
             ->check(CLI::PositiveNumber);
         app.add_flag("--graphs", with_graphs_, "Measure CUDA Graphs as well");
+        app.add_flag("--whole-calibration", whole_calibration_,
+                     "Print what profile would store: everything, from the cache where it is known");
     }
 
     Result<ExitCode> run(Terminal& terminal) override {
         DEEPJIT_TRY(const gpu::Calibration costs,
-                    gpu::measure_launch_costs(0, launches_, rounds_, with_graphs_));
+                    whole_calibration_ ? calibration_for_this_machine()
+                                       : gpu::measure_launch_costs(0, launches_, rounds_, with_graphs_));
         terminal.result(gpu::to_json(costs));
         return ExitCode::Done;
     }
@@ -35,6 +39,7 @@ class LaunchLoopCommand : public Command {
     int launches_ = 200;
     int rounds_ = 20;
     bool with_graphs_ = false;
+    bool whole_calibration_ = false;
 };
 
 } // namespace
