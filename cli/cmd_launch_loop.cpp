@@ -37,7 +37,7 @@ class LaunchLoopCommand : public Command {
 
   private:
     int launches_ = 200;
-    int rounds_ = 20;
+    int rounds_ = 60;
     bool with_graphs_ = false;
     bool whole_calibration_ = false;
 };

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Each pair costs two process starts, most of it the driver's.
-constexpr int kTracedPairs = 2;
+constexpr int kTracedPairs = 4;
 
 std::string identity_of(const fs::path& tracer_library) {
     const auto contents = read_file(tracer_library);
