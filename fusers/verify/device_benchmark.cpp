@@ -1,7 +1,7 @@
 #include "fusers/verify/device_benchmark.hpp"
 
-#include "fusers/verify/element_codec.hpp"
 #include "fusers/verify/original_side.hpp"
+#include "fusers/verify/repeated_upload.hpp"
 #include "fusers/verify/test_cases.hpp"
 
 #include <algorithm>
@@ -51,8 +51,7 @@ class BufferSets {
             for (std::size_t input = 0; input < chain.inputs.size(); ++input) {
                 const Tensor& tensor = chain.tensor(chain.inputs[input]);
                 DEEPJIT_CHECK(sets.add_tensor(tensor, chain.inputs[input], addresses));
-                DEEPJIT_CHECK(sets.buffers_.back().upload(encode(
-                    random.inputs[input], tensor.dtype, static_cast<std::size_t>(tensor.element_count()))));
+                DEEPJIT_CHECK(upload_repeated(sets.buffers_.back(), 0, tensor, random.inputs[input]));
             }
             for (const TensorIndex index : chain.outputs)
                 DEEPJIT_CHECK(sets.add_tensor(chain.tensor(index), index, addresses));

@@ -46,8 +46,7 @@ Result<CaseMemory> prepare_memory(const ChainGraph& chain, const TestCase& test_
     for (std::size_t i = 0; i < chain.inputs.size(); ++i) {
         const Tensor& tensor = chain.tensor(chain.inputs[i]);
         DEEPJIT_TRY(auto buffer, allocate_tensor(tensor, test_case.shift_elements[i]));
-        DEEPJIT_CHECK(buffer.upload(
-            encode(test_case.inputs[i], tensor.dtype, static_cast<std::size_t>(tensor.element_count()))));
+        DEEPJIT_CHECK(buffer.upload(tensor, test_case.inputs[i]));
         memory.addresses[chain.inputs[i]] = buffer.address();
         memory.inputs.push_back(std::move(buffer));
     }

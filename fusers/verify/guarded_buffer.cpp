@@ -1,6 +1,9 @@
 #include "fusers/verify/guarded_buffer.hpp"
 
+#include "fusers/verify/repeated_upload.hpp"
+
 #include <algorithm>
+#include <span>
 
 namespace deepjit::verify {
 
@@ -25,8 +28,8 @@ Result<GuardedBuffer> GuardedBuffer::allocate(std::size_t bytes, std::size_t shi
     return guarded;
 }
 
-Result<void> GuardedBuffer::upload(std::span<const std::byte> contents) {
-    return buffer_.upload(contents, begin_);
+Result<void> GuardedBuffer::upload(const graph::Tensor& tensor, const graph::Values& values) {
+    return upload_repeated(buffer_, begin_, tensor, values);
 }
 
 Result<void> GuardedBuffer::reset() {

@@ -2,10 +2,11 @@
 
 #include "src/base/result.hpp"
 #include "src/gpu/context.hpp"
+#include "src/graph/chain_graph.hpp"
+#include "src/graph/interpreter.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace deepjit::verify {
@@ -22,7 +23,8 @@ class GuardedBuffer {
     std::uint64_t address() const { return buffer_.address() + begin_; }
     std::size_t bytes() const { return bytes_; }
 
-    Result<void> upload(std::span<const std::byte> contents);
+    /// `values` repeated over `tensor`, whose size this buffer must have.
+    Result<void> upload(const graph::Tensor& tensor, const graph::Values& values);
     Result<std::vector<std::byte>> download() const;
     /// Everything holds the guard byte again, so that a kernel that writes nothing is not taken for the last
     /// one.
