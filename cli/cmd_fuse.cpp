@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -29,6 +30,21 @@ struct WantedImages {
     int ptx = 0;
 };
 
+/// Said before anything is verified and timed, which takes longer than finding it out.
+Result<void> check_supported(const std::set<int>& cubins, int ptx) {
+    DEEPJIT_TRY(const auto supported, jit::supported_capabilities());
+    std::set<int> wanted = cubins;
+    wanted.insert(ptx);
+    std::vector<std::string> names;
+    for (const int capability : supported)
+        names.push_back(fmt::format("sm_{}", capability));
+    for (const int capability : wanted)
+        if (std::find(supported.begin(), supported.end(), capability) == supported.end())
+            return usage_error(fmt::format("the compiler of this machine does not know sm_{}", capability),
+                               "it knows " + join_words(names), "choose one of those");
+    return {};
+}
+
 Result<WantedImages> wanted_images(const std::vector<std::string>& asked_for, int default_capability) {
     std::set<int> cubins;
     int ptx = 0;
@@ -44,21 +60,24 @@ Result<WantedImages> wanted_images(const std::vector<std::string>& asked_for, in
     }
     if (cubins.empty()) cubins.insert(ptx != 0 ? ptx : default_capability);
     if (ptx == 0) ptx = *cubins.rbegin();
+    DEEPJIT_CHECK(check_supported(cubins, ptx));
     return WantedImages{{cubins.begin(), cubins.end()}, ptx};
 }
 
 Diagnostic open_op(const graph::ChainGraph& chain, const std::string& chain_file,
                    const std::string& next_command) {
     std::vector<std::string> reasons;
-    for (std::size_t i = 0; i < chain.ops.size(); ++i)
-        if (chain.ops[i].is_open())
-            reasons.push_back(fmt::format("op {} ('{}') {}", i + 1,
-                                          printable(base_name_of_function(chain.ops[i].source)),
-                                          printable(chain.ops[i].reason)));
+    for (std::size_t i = 0; i < chain.ops.size(); ++i) {
+        if (!chain.ops[i].is_open()) continue;
+        std::string reason = printable(chain.ops[i].reason);
+        if (reason.ends_with('.')) reason.pop_back();
+        reasons.push_back(fmt::format("op {} ('{}'): {}", i + 1,
+                                      printable(base_name_of_function(chain.ops[i].source)), reason));
+    }
     const std::string message =
         reasons.size() == 1 ? "one kernel of the chain could not be lifted"
                             : fmt::format("{} kernels of the chain could not be lifted", reasons.size());
-    return failure(message, join_words(reasons),
+    return failure(message, fmt::format("{}", fmt::join(reasons, "; ")),
                    fmt::format("replace each Open op in {} by the ONNX ops that it computes, then run `{}`",
                                chain_file, next_command));
 }
@@ -114,6 +133,8 @@ class FuseCommand final : public Command {
         if (std::any_of(input.chain.ops.begin(), input.chain.ops.end(),
                         [](const auto& op) { return op.is_open(); }))
             return write_unfinished(input, name, write_options);
+
+        DEEPJIT_CHECK(wanted_images(architectures_, kDefaultCapability));
 
         std::vector<verify::Experiment> experiments;
         auto tuning = tune(input.chain, experiments, terminal);

@@ -41,11 +41,12 @@ std::string list_of_chains(const model::Report& report) {
     std::vector<std::string> items;
     for (const model::ChainAdvice& advice : report.chains) {
         if (items.size() == kMostListed) break;
-        items.push_back(fmt::format("{} ({} kernels, the first {})", advice.chain.number,
-                                    advice.chain.steps.size(),
-                                    printable(base_name_of_function(advice.chain.steps.front().name))));
+        const auto& steps = advice.chain.steps;
+        items.push_back(fmt::format("{} ({} kernels, {} to {})", advice.chain.number, steps.size(),
+                                    printable(base_name_of_function(steps.front().name)),
+                                    printable(base_name_of_function(steps.back().name))));
     }
-    std::string text = "the trace holds chain " + join_words(items);
+    std::string text = "the trace holds the chains " + join_words(items);
     if (report.chains.size() > kMostListed)
         text += fmt::format(", and {} more", report.chains.size() - kMostListed);
     return text;

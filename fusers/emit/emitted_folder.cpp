@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace deepjit::emit {
@@ -141,6 +142,19 @@ bool is_present(const fs::path& path) {
     return fs::exists(fs::symlink_status(path, ignored));
 }
 
+/// Whether `directory` can be written to, or created.
+Result<void> check_writable(const fs::path& directory) {
+    std::error_code code;
+    fs::path nearest = fs::absolute(directory, code);
+    while (!is_present(nearest) && nearest.has_relative_path())
+        nearest = nearest.parent_path();
+    if (!fs::is_directory(nearest, code))
+        return cannot("write to", nearest, std::make_error_code(std::errc::not_a_directory));
+    if (::access(nearest.c_str(), W_OK) != 0)
+        return cannot("write to", nearest, std::error_code(errno, std::generic_category()));
+    return {};
+}
+
 bool is_real_directory(const fs::path& path) {
     std::error_code ignored;
     return fs::is_directory(fs::symlink_status(path, ignored));
@@ -198,6 +212,7 @@ Result<void> swap_in(const fs::path& fresh, const fs::path& target, const fs::pa
 
 Result<void> check_replaceable(const fs::path& directory, const std::string& name,
                                const WriteOptions& options) {
+    DEEPJIT_CHECK(check_writable(directory));
     const fs::path target = directory / name;
     if (options.force || !is_present(target)) return {};
     if (!is_real_directory(target))
