@@ -10,6 +10,10 @@
 namespace deepjit::analyzers {
 namespace {
 
+/// The first launch after the device has drained reaches it up to a tenth sooner than one in a burst; a kernel
+/// that waits for another one waits several times as long.
+constexpr double kSubmitLatencyMargin = 1.25;
+
 using model::GapCause;
 using trace::CallCategory;
 using trace::HostCall;
@@ -179,8 +183,8 @@ class GapFinder {
         }
         const bool began_late = launch->start_ns >= gap.interval.start_ns;
         const bool started_at_once =
-            submit_latency_ns >= 0 &&
-            static_cast<double>(gap.interval.end_ns - launch->end_ns) <= submit_latency_ns;
+            submit_latency_ns >= 0 && static_cast<double>(gap.interval.end_ns - launch->end_ns) <=
+                                          kSubmitLatencyMargin * submit_latency_ns;
         gap.cause = began_late || started_at_once ? GapCause::HostLate : GapCause::DeviceLatency;
         if (gap.cause == GapCause::HostLate)
             gap.corrected_ns =

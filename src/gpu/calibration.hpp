@@ -25,7 +25,7 @@ struct Calibration {
     /// The same on the host's clock, from before the launch of the graph to after the synchronisation.
     std::optional<double> graph_wall_intercept_ns;
     std::optional<double> graph_wall_node_ns;
-    /// What the tracer adds to each launch: traced minus untraced `stream_launch_ns`, each the median over
+    /// What the tracer adds to each launch: traced minus untraced `stream_launch_ns`, each the lowest of
     /// interleaved runs. Absent where the tracer recorded nothing.
     std::optional<double> tracer_launch_ns;
 };

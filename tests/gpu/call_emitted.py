@@ -15,6 +15,7 @@ import torch
 def load(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # torch.compile looks a function's module up by name
     spec.loader.exec_module(module)
     return getattr(module, path.stem)
 
