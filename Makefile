@@ -3,27 +3,28 @@
 
 JOBS ?= $(shell nproc)
 PRESET ?= release
+BUILD ?= build
 
 build: setup
-	cmake --preset $(PRESET) -B build
-	cmake --build build --parallel $(JOBS)
+	cmake --preset $(PRESET) -B $(BUILD)
+	cmake --build $(BUILD) --parallel $(JOBS)
 
 setup:
 	@src/cmake/setup
 
 # From an unmodified program to a fused kernel: on this machine's GPU, or on a trace recorded on one.
 demo: setup
-	cmake --preset $(PRESET) -B build
-	cmake --build build --parallel $(JOBS) --target demo_programs
-	tests/tools/demo build
+	cmake --preset $(PRESET) -B $(BUILD)
+	cmake --build $(BUILD) --parallel $(JOBS) --target demo_programs
+	tests/tools/demo $(BUILD)
 
 # Everything that needs no GPU. With a GPU the tests labelled `gpu` run too; without one they are skipped.
 test: build
-	tests/tools/run_tests build
+	tests/tools/run_tests $(BUILD)
 
 bench: build
-	cmake --build build --parallel $(JOBS) --target deepjit_bench
-	build/tests/deepjit_bench
+	cmake --build $(BUILD) --parallel $(JOBS) --target deepjit_bench
+	$(BUILD)/tests/deepjit_bench
 
 format:
 	@src/cmake/setup format

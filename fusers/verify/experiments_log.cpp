@@ -13,7 +13,7 @@ namespace deepjit::verify {
 
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kLogSchemaVersion = 1;
 constexpr int kBusyTimeoutMilliseconds = 5000;
 
 constexpr const char* kSchema = R"sql(
@@ -131,15 +131,15 @@ Result<ExperimentsLog> ExperimentsLog::open(const std::filesystem::path& path) {
     sqlite3_busy_timeout(database, kBusyTimeoutMilliseconds);
 
     DEEPJIT_TRY(const int version, impl->user_version());
-    if (version > kSchemaVersion)
+    if (version > kLogSchemaVersion)
         return failure(
             fmt::format("the experiments log '{}' was written by a newer deepjit (format {}, this one "
                         "knows {})",
-                        printable(path.string()), version, kSchemaVersion),
+                        printable(path.string()), version, kLogSchemaVersion),
             {}, "move it away, or use that version");
-    if (version < kSchemaVersion) {
+    if (version < kLogSchemaVersion) {
         const std::string script =
-            fmt::format("BEGIN IMMEDIATE;{}PRAGMA user_version = {};COMMIT;", kSchema, kSchemaVersion);
+            fmt::format("BEGIN IMMEDIATE;{}PRAGMA user_version = {};COMMIT;", kSchema, kLogSchemaVersion);
         if (sqlite3_exec(database, script.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
             return impl->error("created");
     }

@@ -11,6 +11,11 @@ foreach(root IN LISTS roots)
   list(APPEND include_hints "${root}/include" "${root}/targets/x86_64-linux/include" "${root}/extras/CUPTI/include")
 endforeach()
 
+# A program looks for the libraries in ../cuda-wheels; builds in other folders share the one copy.
+if(EXISTS "${DEEPJIT_CUDA_WHEELS}/complete" AND NOT EXISTS "${PROJECT_BINARY_DIR}/cuda-wheels")
+  file(CREATE_LINK "${DEEPJIT_CUDA_WHEELS}" "${PROJECT_BINARY_DIR}/cuda-wheels" SYMBOLIC)
+endif()
+
 find_path(CUDA_HEADER_DIR cuda.h HINTS ${include_hints})
 find_path(CUPTI_HEADER_DIR cupti.h HINTS ${include_hints})
 find_path(NVRTC_HEADER_DIR nvrtc.h HINTS ${include_hints})

@@ -52,8 +52,8 @@ struct Op {
     std::vector<TensorIndex> inputs;
     std::vector<TensorIndex> outputs;
     std::map<std::string, double> attributes; ///< float32 values, as in ONNX
-    std::string source; ///< the kernel (or node) that this op stands for; any bytes
-    std::string reason; ///< Open only
+    std::string source;                       ///< the kernel (or node) that this op stands for; any bytes
+    std::string reason;                       ///< Open only
     std::vector<Evidence> evidence;
 
     bool is_open() const { return type == "Open"; }

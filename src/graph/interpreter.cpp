@@ -18,7 +18,8 @@ std::vector<double> attribute_values(const Op& op, const OpDefinition& definitio
     for (const auto& [name, default_value] : definition.attributes) {
         const auto found = op.attributes.find(std::string(name));
         // ONNX attributes are float32.
-        values.push_back(round_to(DType::Float32, found == op.attributes.end() ? default_value : found->second));
+        values.push_back(
+            round_to(DType::Float32, found == op.attributes.end() ? default_value : found->second));
     }
     return values;
 }
