@@ -10,8 +10,8 @@
 namespace deepjit::analyzers {
 namespace {
 
-/// The first launch after the device has drained reaches it up to a tenth sooner than one in a burst; a kernel
-/// that waits for another one waits several times as long.
+/// The first launch after the device has drained reaches it up to a tenth sooner than one in a burst; a
+/// kernel that waits for another one waits several times as long.
 constexpr double kSubmitLatencyMargin = 1.25;
 
 using model::GapCause;

@@ -39,8 +39,10 @@ class ImportCommand : public Command {
             return usage_error(fmt::format("the folder '{}' holds no recording", folder_.string()),
                                "no file in it ends in .djw",
                                "give the run folder that 'deepjit profile' named when it failed");
+        ingest::RunFacts facts = run_facts("deepjit import");
+        DEEPJIT_CHECK(add_saved_facts(folder_, facts));
         DEEPJIT_TRY(const ingest::ImportSummary summary,
-                    ingest::import_run_folder(folder_, trace_path, run_facts("deepjit import")));
+                    ingest::import_run_folder(folder_, trace_path, facts));
         const RecordingOutcome outcome = judge_recording(summary);
         report_import(terminal, summary, outcome, trace_path);
         if (outcome.state == RecordingState::RecordsMissing) terminal.warn(outcome.explanation);

@@ -69,6 +69,7 @@ class ProfileCommand : public Command {
         const auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
         if (!summary) {
             terminal.error(summary.error());
+            (void)save_run_facts(run_folder, facts); // the recording is whole without them
             terminal.note(fmt::format("the recording is kept in {}", run_folder.string()));
             terminal.next_command(fmt::format("deepjit import {} -o {}", shell_word(run_folder.string()),
                                               shell_word(trace_path.string())));

@@ -35,7 +35,8 @@ bool same_machine(const gpu::Calibration& a, const gpu::Calibration& b) {
 }
 
 /// Fills in the cost of the tracer. The lowest run of each kind counts: another tenant of the machine, an
-/// unlucky core or a cold page only ever add, and by more than the tracer does. The order untraced, traced, traced, untraced cancels a steady drift.
+/// unlucky core or a cold page only ever add, and by more than the tracer does. The order untraced, traced,
+/// traced, untraced cancels a steady drift.
 void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
     std::vector<double> untraced_ns = {*calibration.stream_launch_ns};
     std::vector<double> traced_ns;
@@ -48,8 +49,7 @@ void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
         if (traced && outcome->kernels.empty()) return; // what was measured is no tracing
         (traced ? traced_ns : untraced_ns).push_back(*outcome->costs.stream_launch_ns);
     }
-    calibration.tracer_launch_ns =
-        std::max(0.0, std::ranges::min(traced_ns) - std::ranges::min(untraced_ns));
+    calibration.tracer_launch_ns = std::max(0.0, std::ranges::min(traced_ns) - std::ranges::min(untraced_ns));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "src/base/text.hpp"
 #include "src/base/units.hpp"
+#include "src/model/kernel_label.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ void add_verdict(Lines& lines, const model::Report& report) {
         lines.add_wrapped(
             fmt::format("  no CUDA Graph can hold the frame: {}", printable(verdict.graph_blocker)), 4);
     if (verdict.break_even_frames)
-        lines.add(fmt::format("  repaid after {} frames; results bit-identical unless `fuse` says otherwise",
+        lines.add(fmt::format("  repaid after {} frames; `fuse` says whether results stay bit-identical",
                               format_count(static_cast<std::int64_t>(*verdict.break_even_frames + 1))));
 }
 
@@ -91,7 +92,7 @@ void add_frame(Lines& lines, const model::FrameSummary& frame) {
                           format_duration(frame.busy_ns.typical),
                           format_duration(frame.other_idle_ns.typical)));
     const std::string traced = format_duration(frame.launch_ns.typical);
-    lines.add(frame.corrected ? fmt::format("  L = {} a launch without the tracer's cost, {} as traced",
+    lines.add(frame.corrected ? fmt::format("  L = {} a launch, corrected; {} as traced",
                                             range_text(frame.launch_corrected_ns), traced)
                               : fmt::format("  L = {} a launch, as traced", range_text(frame.launch_ns)));
 }
@@ -112,7 +113,8 @@ void add_three_parts(Lines& lines, const model::Report& report) {
     lines.add("Three-part test");
     for (const Finding& finding : report.findings) {
         if (finding.role != Finding::Role::ThreePart) continue;
-        lines.add(fmt::format("  {} {}", outcome_text(finding.outcome), printable(finding.statement)));
+        lines.add_wrapped(fmt::format("  {} {}", outcome_text(finding.outcome), printable(finding.statement)),
+                          10);
     }
 }
 
@@ -129,15 +131,15 @@ void add_gaps(Lines& lines, const model::Report& report) {
 
 std::string chain_row(const model::ChainAdvice& chain, std::size_t width) {
     const auto& steps = chain.chain.steps;
-    const auto short_name = [](const model::ChainStep& step) {
-        return elide_middle(printable(base_name_of_function(step.name)), 24);
-    };
+    std::vector<std::string> labels;
+    for (const model::ChainStep& step : steps)
+        labels.push_back(printable(model::kernel_label(step.name)));
     std::string row =
         fmt::format("  {:>2} {:>4} {:>8} {:>8} {:>8}  {:<16}", chain.chain.number, steps.size(),
                     format_duration(chain.stream_ns.typical), saving_text(chain.verdict.graph_saving_ns),
                     saving_text(chain.verdict.fuse_saving_ns), name_of(chain.verdict.advice));
     const std::size_t left = width > display_width(row) ? width - display_width(row) : 0;
-    return row + elide_middle(short_name(steps.front()) + " .. " + short_name(steps.back()), left);
+    return row + elide_middle(model::join_labels(labels), left);
 }
 
 void add_chains(Lines& lines, const model::Report& report, std::size_t reserved) {
