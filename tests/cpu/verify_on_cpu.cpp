@@ -1,7 +1,7 @@
 // usage: verify_on_cpu OUT/NAME
 //
-// Compiles the NAME.cu of an emitted folder with the host compiler, runs it on random and adversarial values, and
-// compares it with the float64 interpreter of its chain.json. Exit 0 verified, 1 cannot tell, 5 wrong.
+// Compiles the NAME.cu of an emitted folder with the host compiler, runs it on random and adversarial values,
+// and compares it with the float64 interpreter of its chain.json. Exit 0 verified, 1 cannot tell, 5 wrong.
 
 #include "src/base/files.hpp"
 #include "src/base/units.hpp"
@@ -65,7 +65,8 @@ std::vector<std::size_t> compared_elements(std::size_t count) {
     }
     const std::size_t part = kMostCompared / 4;
     const std::size_t step = (count - 2 * part) / (2 * part) + 1;
-    for (std::size_t i = 0; i < count; i += i < part || i >= count - part ? 1 : std::min(step, count - part - i))
+    for (std::size_t i = 0; i < count;
+         i += i < part || i >= count - part ? 1 : std::min(step, count - part - i))
         elements.push_back(i);
     return elements;
 }
@@ -150,7 +151,8 @@ bool passes(const Verdict& verdict, const graph::ChainGraph& chain) {
     double margin = 0;
     for (const auto index : chain.outputs)
         margin = std::max(margin, graph::epsilon_of(chain.tensor(index).dtype));
-    return !verdict.nan_mismatch && verdict.guards_whole && verdict.fused_error <= verdict.original_error + margin;
+    return !verdict.nan_mismatch && verdict.guards_whole &&
+           verdict.fused_error <= verdict.original_error + margin;
 }
 
 int report_failure(const Diagnostic& error) {
@@ -172,16 +174,17 @@ int verify(const std::filesystem::path& folder) {
         if (!verdict) return report_failure(verdict.error());
         const bool passed = passes(*verdict, emitted->chain);
         const auto& output = emitted->chain.tensor(emitted->chain.outputs[0]);
-        std::printf("%-32s %s on the CPU, %s elements: error against float64 %.2e, of the original kernels' "
-                    "arithmetic %.2e; %s%s%s\n",
-                    emitted->entry.c_str(), passed ? "verified" : "WRONG",
-                    format_count(output.element_count()).c_str(), verdict->fused_error, verdict->original_error,
-                    verdict->different == 0 ? "identical to it"
-                                            : (format_count(static_cast<std::int64_t>(verdict->different)) +
-                                               " elements differ from it")
-                                                  .c_str(),
-                    verdict->nan_mismatch ? "; NaNs differ" : "",
-                    verdict->guards_whole ? "" : "; wrote outside of its buffers");
+        std::printf(
+            "%-32s %s on the CPU, %s elements: error against float64 %.2e, of the original kernels' "
+            "arithmetic %.2e; %s%s%s\n",
+            emitted->entry.c_str(), passed ? "verified" : "WRONG",
+            format_count(output.element_count()).c_str(), verdict->fused_error, verdict->original_error,
+            verdict->different == 0
+                ? "identical to it"
+                : (format_count(static_cast<std::int64_t>(verdict->different)) + " elements differ from it")
+                      .c_str(),
+            verdict->nan_mismatch ? "; NaNs differ" : "",
+            verdict->guards_whole ? "" : "; wrote outside of its buffers");
         if (!passed) status = kWrong;
     }
     return status;
