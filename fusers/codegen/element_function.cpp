@@ -49,7 +49,7 @@ class Writer {
         std::vector<std::string> parameters;
         for (std::size_t i = 0; i < plan_.operands.size(); ++i)
             parameters.push_back(parameter(plan_.operands[i], operand_names_[i]));
-        function.text = fmt::format("__device__ __forceinline__ void {}({}) {{\n", function.name,
+        function.text = fmt::format("__device__ __forceinline__ void {}(\n    {}) {{\n", function.name,
                                     fmt::join(parameters, ", "));
         function.text += loads_;
         name_borders();

@@ -84,8 +84,8 @@ class Emitter {
                             comment_safe(parameter.name), shape_text(plan_.chain.tensor(parameter.tensor)));
         out += "//\n";
         if (has_vector_entry)
-            out += fmt::format("// {} needs every pointer aligned to {} bytes; {} takes any.\n", vector_name_,
-                               configuration_.vector_bytes, scalar_name_);
+            out += fmt::format("// {} needs every pointer aligned to {} bytes;\n// {} takes any.\n",
+                               vector_name_, configuration_.vector_bytes, scalar_name_);
         out += plan_.options.operands_may_alias ? "// An output may be the same buffer as an input.\n"
                                                 : "// Outputs must not overlap inputs.\n";
         out += plan_.chain.rounding == graph::Rounding::Match
@@ -128,16 +128,28 @@ class Emitter {
                            items_per_block, index_suffix());
     }
 
-    /// `NAME_element(a[i], b[i], out[i])`
-    std::string element_call(const std::vector<std::string>& arguments) const {
-        return fmt::format("{}({})", element_name_, fmt::join(arguments, ", "));
+    /// `NAME_element(a[i], b[i], out[i]);` on as many lines as it needs.
+    std::string element_call(const std::string& indent, const std::vector<std::string>& arguments) const {
+        constexpr std::size_t kColumns = 110;
+        std::string out;
+        std::string line = indent + element_name_ + "(";
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            const std::string part = arguments[i] + (i + 1 == arguments.size() ? ");\n" : ",");
+            if (line.size() + 1 + part.size() > kColumns && i > 0) {
+                out += line + "\n";
+                line = indent + "    " + part;
+            } else {
+                line += (i > 0 ? " " : "") + part;
+            }
+        }
+        return out + line;
     }
 
-    std::string element_call_at(const std::string& index) const {
+    std::string element_call_at(const std::string& indent, const std::string& index) const {
         std::vector<std::string> arguments;
         for (const auto& name : names_)
             arguments.push_back(fmt::format("{}[{}]", name, index));
-        return element_call(arguments);
+        return element_call(indent, arguments);
     }
 
     std::string vector_entry() {
@@ -167,7 +179,7 @@ class Emitter {
         out += " else if (group < kGroups + kTail) {\n";
         out += indent + "    // The elements behind the last group, one a thread.\n";
         out += indent + "    const Index i = kGroups * kGroupElements + (group - kGroups);\n";
-        out += indent + "    " + element_call_at("i") + ";\n";
+        out += element_call_at(indent + "    ", "i");
         return out + indent + "}\n";
     }
 
@@ -185,7 +197,7 @@ class Emitter {
         for (const auto& name : vector_names_)
             arguments.push_back(name + ".element[i]");
         out += "#pragma unroll\n" + indent + "for (int i = 0; i < kGroupElements; ++i)\n";
-        out += indent + "    " + element_call(arguments) + ";\n";
+        out += element_call(indent + "    ", arguments);
         return out + stores(indent, "first", "");
     }
 
@@ -222,9 +234,8 @@ class Emitter {
             arguments.push_back(vector_names_[i] + "[k].element[i]");
         }
         if (!loads.empty()) out += each + " {\n" + loads + "        }\n";
-        out += each +
-               " {\n#pragma unroll\n            for (int i = 0; i < kGroupElements; ++i)\n                ";
-        out += element_call(arguments) + ";\n";
+        out += each + " {\n#pragma unroll\n            for (int i = 0; i < kGroupElements; ++i)\n";
+        out += element_call("                ", arguments);
         out += stores("            ", place, "[k]") + "        }\n        return;\n    }\n";
         out += "    // The last groups, which do not fill every thread, and the elements behind them.\n";
         out += fmt::format("    for (int k = 0; k < {}; ++k) {{\n", per_thread);
@@ -242,13 +253,14 @@ class Emitter {
         std::string out = signature(scalar_name_);
         out += fmt::format("    const Index first = {};\n", block_start(per_block));
         const std::string suffix = index_suffix();
-        const std::string loop = fmt::format("for (int k = 0; k < {}; ++k)", per_thread);
-        const std::string place = fmt::format("first + k * {}{}", block, suffix);
+        const std::string loop = fmt::format("    for (int k = 0; k < {}; ++k) {{\n", per_thread);
+        const std::string place = fmt::format("        const Index i = first + k * {}{};\n", block, suffix);
+        out += fmt::format("    if (first + {}{} < kElements) {{\n#pragma unroll\n",
+                           std::int64_t{per_thread - 1} * block, suffix);
+        out += "    " + loop + "    " + place + element_call_at("            ", "i");
+        out += "        }\n        return;\n    }\n";
         out +=
-            fmt::format("    if (first + {}{} < kElements) {{\n#pragma unroll\n        {}\n            {};\n",
-                        std::int64_t{per_thread - 1} * block, suffix, loop, element_call_at(place));
-        out += fmt::format("        return;\n    }}\n    {}\n        if ({} < kElements) {};\n", loop, place,
-                           element_call_at(place));
+            loop + place + "        if (i < kElements)\n" + element_call_at("            ", "i") + "    }\n";
         return out + "}\n";
     }
 
