@@ -171,7 +171,7 @@ std::vector<Configuration> candidate_configurations(const ChainGraph& chain, con
 
     std::vector<Configuration> candidates;
     for (const bool streaming : {stream_first, !stream_first})
-        for (const auto& [vectors, vector_bytes] : {std::pair{1, 16}, {1, 8}, {2, 16}, {4, 16}}) {
+        for (const auto& [vectors, vector_bytes] : {std::pair{1, 8}, {1, 16}, {2, 16}, {4, 16}}) {
             // Fewer threads than the device holds leave bandwidth unused.
             if (vectors > 1 && groups / vectors < resident_threads / 2) continue;
             for (const int block : {256, 128, 512, 1024})

@@ -67,9 +67,12 @@ std::vector<Golden> goldens() {
     return {{"add_relu_scale_add", add_relu_scale_add("add_relu_scale_add", 1048577), {}},
             {"add_relu_scale_add_bf16",
              add_relu_scale_add("add_relu_scale_add_bf16", 1 << 20, DType::BFloat16),
-             {.configuration = {.block_threads = 128, .vectors_per_thread = 2, .streaming_stores = true},
+             {.configuration = {.block_threads = 128,
+                                .vectors_per_thread = 2,
+                                .streaming_stores = true,
+                                .vector_bytes = 16},
               .operands_may_alias = true}},
-            {"all_ops", chain_of_all_ops(), {.configuration = {.vector_bytes = 8}}}};
+            {"all_ops", chain_of_all_ops(), {}}};
 }
 
 TEST(Generate, TextEqualsTheGoldenFiles) {
@@ -152,12 +155,13 @@ TEST(Generate, HostileNamesStayInsideCommentsAndIdentifiers) {
 }
 
 TEST(Generate, ChoosesTheEntryByThePointers) {
-    const auto kernel = kernel_of(add_relu_scale_add("seed", 1000));
+    const auto kernel = kernel_of(add_relu_scale_add("seed", 1000), {.configuration = {.vector_bytes = 16}});
     EXPECT_EQ(entry_for(kernel, {0x100, 0x200, 0x300, 0x410}).name, "seed_vector");
-    EXPECT_EQ(entry_for(kernel, {0x100, 0x204, 0x300, 0x410}).name, "seed_scalar");
-    const auto narrow = kernel_of(add_relu_scale_add("seed", 1000), {.configuration = {.vector_bytes = 8}});
+    EXPECT_EQ(entry_for(kernel, {0x108, 0x200, 0x300, 0x410}).name, "seed_scalar");
+    const auto narrow = kernel_of(add_relu_scale_add("seed", 1000));
     EXPECT_EQ(entry_for(narrow, {0x108, 0x200, 0x300, 0x410}).name, "seed_vector");
-    const auto tiny = kernel_of(add_relu_scale_add("seed", 3));
+    EXPECT_EQ(entry_for(narrow, {0x108, 0x204, 0x300, 0x410}).name, "seed_scalar");
+    const auto tiny = kernel_of(add_relu_scale_add("seed", 1));
     EXPECT_EQ(tiny.entries.size(), 1u);
 }
 

@@ -23,8 +23,10 @@ TEST(PlanFusion, OrdersOperandsInputsFirstAndVectorisesByTheNarrowest) {
     const auto plan = *plan_fusion(add_relu_scale_add("seed", 1000, DType::Float16));
     ASSERT_EQ(plan.operands.size(), 4u);
     EXPECT_TRUE(plan.operands.back().is_output);
-    EXPECT_EQ(plan.group_elements, 8);
-    EXPECT_EQ(plan_fusion(add_relu_scale_add("seed", 1000))->group_elements, 4);
+    EXPECT_EQ(plan.group_elements, 4);
+    EXPECT_EQ(plan_fusion(add_relu_scale_add("seed", 1000))->group_elements, 2);
+    const PlanOptions sixteen{.configuration = {.vector_bytes = 16}};
+    EXPECT_EQ(plan_fusion(add_relu_scale_add("seed", 1000), sixteen)->group_elements, 4);
     EXPECT_FALSE(plan.index_64_bit);
 }
 

@@ -5,7 +5,7 @@
 //   in  c  float32[1048577]
 //   out out  float32[1048577]
 //
-// add_relu_scale_add_vector needs every pointer aligned to 16 bytes;
+// add_relu_scale_add_vector needs every pointer aligned to 8 bytes;
 // add_relu_scale_add_scalar takes any.
 // Outputs must not overlap inputs.
 // Values are rounded wherever the original kernels stored them.
@@ -16,7 +16,7 @@ __device__ __forceinline__ float relu(float x) {
     return x <= 0.0f ? 0.0f : x;
 }
 
-using Word = uint4;
+using Word = uint2;
 
 // `count` adjacent elements, moved a word at a time.
 template <class Element, int count>
@@ -43,7 +43,7 @@ __device__ __forceinline__ void store(Element* to, const Vector<Element, count>&
 
 using Index = unsigned int;
 constexpr Index kElements = 1048577u;
-constexpr int kGroupElements = 4; // what a thread moves at once
+constexpr int kGroupElements = 2; // what a thread moves at once
 constexpr Index kGroups = kElements / kGroupElements;
 constexpr Index kTail = kElements % kGroupElements;
 
