@@ -55,7 +55,8 @@ struct FinalizeStatement {
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-void bind(sqlite3_stmt* statement, int place, std::string_view text) {
+/// Not `bind`: with a std::string argument that would find std::bind, which does nothing.
+void bind_text(sqlite3_stmt* statement, int place, std::string_view text) {
     sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
@@ -149,14 +150,14 @@ Result<ExperimentsLog> ExperimentsLog::open(const std::filesystem::path& path) {
 Result<void> ExperimentsLog::add(const Experiment& experiment) {
     DEEPJIT_TRY(const Statement statement, impl_->prepare(kInsert));
     sqlite3_stmt* const insert = statement.get();
-    bind(insert, 1, experiment.chain_name);
-    bind(insert, 2, experiment.chain_hash);
-    bind(insert, 3, experiment.source_hash);
-    bind(insert, 4, experiment.configuration);
-    bind(insert, 5, experiment.architecture);
-    bind(insert, 6, experiment.device_name);
-    bind(insert, 7, experiment.outcome);
-    bind(insert, 8, experiment.reason);
+    bind_text(insert, 1, experiment.chain_name);
+    bind_text(insert, 2, experiment.chain_hash);
+    bind_text(insert, 3, experiment.source_hash);
+    bind_text(insert, 4, experiment.configuration);
+    bind_text(insert, 5, experiment.architecture);
+    bind_text(insert, 6, experiment.device_name);
+    bind_text(insert, 7, experiment.outcome);
+    bind_text(insert, 8, experiment.reason);
     if (experiment.registers_per_thread) sqlite3_bind_int(insert, 9, *experiment.registers_per_thread);
     if (experiment.local_bytes_per_thread) sqlite3_bind_int64(insert, 10, *experiment.local_bytes_per_thread);
     if (experiment.error) sqlite3_bind_double(insert, 11, *experiment.error);
@@ -167,7 +168,7 @@ Result<void> ExperimentsLog::add(const Experiment& experiment) {
 
 Result<std::vector<Experiment>> ExperimentsLog::of_chain(const std::string& chain_hash) const {
     DEEPJIT_TRY(const Statement statement, impl_->prepare(kSelect));
-    bind(statement.get(), 1, chain_hash);
+    bind_text(statement.get(), 1, chain_hash);
     std::vector<Experiment> rows;
     int status = SQLITE_ROW;
     while ((status = sqlite3_step(statement.get())) == SQLITE_ROW)
