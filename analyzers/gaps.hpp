@@ -47,8 +47,9 @@ struct GapAnalysis {
 ///    spent at least half of the gap in copies, allocation, or loading of modules, or at least
 ///    `host_work_ns` in no call at all ("host work").
 ///  - HostLate: the launch began after the work before had ended, or k started as soon as its launch could
-///    reach the device (submit_latency_ns, and a quarter more). The second matters because a host that launches steadily but
-///    slower than the device works always begins the next launch before the last kernel ends.
+///    reach the device (submit_latency_ns, and a quarter more). The second matters because a host that
+///    launches steadily but slower than the device works always begins the next launch before the last kernel
+///    ends.
 ///  - otherwise DeviceLatency: the launch was there and the device took its time.
 /// HostLate gaps shrink by calibration.tracer_launch_ns where that is known.
 GapAnalysis find_gaps(const model::TraceData& trace, const TrackFrames& frames, const BusyTime& busy,
