@@ -11,7 +11,7 @@ namespace deepjit::cli {
 inline constexpr std::string_view kOverview = R"(Examples:
   deepjit profile -o trace.db -- ./infer
   deepjit advise trace.db
-  deepjit fuse trace.db --chain 0 --emit out/
+  deepjit fuse trace.db --chain 1 --emit out/
 
 Exit codes:
   0 done   1 failed   2 usage   3 findings at or above --fail-on

@@ -66,10 +66,9 @@ std::vector<fs::path> toolkit_library_directories() {
 Result<OpenedLibrary> open_library(const LibrarySearch& search) {
     if (const std::string chosen = environment(search.environment_variable.c_str()); !chosen.empty()) {
         if (void* library = open_file(chosen)) return OpenedLibrary{library, path_of(library, chosen)};
-        return environment_error(fmt::format("cannot open the {} library that {} names", search.title,
-                                             search.environment_variable),
-                                 loader_message(),
-                                 fmt::format("correct {} or unset it", search.environment_variable));
+        return environment_error(
+            fmt::format("cannot open {} that {} names", search.title, search.environment_variable),
+            loader_message(), fmt::format("correct {} or unset it", search.environment_variable));
     }
     std::string evidence;
     for (const std::string& name : search.file_names) {
