@@ -63,7 +63,27 @@ Result<std::string> read_file(const fs::path& path) {
     }
 }
 
-Result<void> write_file_atomically(const fs::path& path, std::string_view contents) {
+/// Devices and pipes keep no old contents to protect, and a rename would put a file in their place.
+static Result<void> write_through(const fs::path& path, std::string_view contents) {
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) return io_failure("write", path, errno);
+    while (!contents.empty()) {
+        const ssize_t count = ::write(file.get(), contents.data(), contents.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return io_failure("write", path, errno);
+        contents.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return {};
+}
+
+Result<void> write_file_atomically(const fs::path& given_path, std::string_view contents) {
+    std::error_code unresolved;
+    const fs::file_status status = fs::status(given_path, unresolved);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+        return write_through(given_path, contents);
+    fs::path path =
+        fs::is_symlink(given_path, unresolved) ? fs::canonical(given_path, unresolved) : given_path;
+    if (path.empty()) path = given_path; // a dangling link
     std::string temporary = path.string() + ".XXXXXX";
     FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (file.get() < 0) return io_failure("write", path, errno);

@@ -11,7 +11,8 @@ namespace deepjit {
 /// The whole file. Errors name the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path& path);
 
-/// Writes beside `path` and renames over it, so that a full disk or a crash leaves the old file whole.
+/// Writes beside `path` and renames over it, so that a full disk or a crash leaves the old file whole. A link
+/// is followed; a device or pipe is written through.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
 /// Creates `path` and its parents; `path` itself is for the owner alone (0700). A symlink is refused.
