@@ -3,6 +3,7 @@
 #include "fusers/codegen/op_text.hpp"
 #include "src/base/text.hpp"
 #include "src/graph/op_table.hpp"
+#include "src/model/kernel_label.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,18 @@ using graph::Tensor;
 using graph::TensorIndex;
 using graph::TensorRole;
 
-constexpr std::size_t kCommentColumns = 100;
+constexpr std::size_t kColumns = 100;
+
+/// "Mul (vectorized_elementwise_kernel)": what the kernel does, and its function where that is another word.
+std::string kernel_comment(const std::string& kernel) {
+    // A name without parameters may be a graph node's or a person's words.
+    if (kernel.find_first_of("(<") == std::string::npos)
+        return comment_safe(elide_middle(printable(kernel), kColumns));
+    const std::string label = printable(model::kernel_label(kernel));
+    const std::string function = printable(base_name_of_function(kernel));
+    return comment_safe(
+        elide_middle(label == function ? label : fmt::format("{} ({})", label, function), kColumns));
+}
 
 bool is_16_bit(DType dtype) {
     return dtype == DType::Float16 || dtype == DType::BFloat16;
@@ -30,6 +42,25 @@ bool is_16_bit(DType dtype) {
 bool is_pure_border(const ChainGraph& chain, const Op& op) {
     return op.type == graph::kRoundTo &&
            chain.tensor(op.inputs[0]).dtype == chain.tensor(op.outputs[0]).dtype;
+}
+
+/// "float a, float b" on as many lines as it needs.
+std::string parameter_lines(const std::vector<std::string>& parameters) {
+    std::string text;
+    std::size_t column = 4;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const std::string& parameter = parameters[i];
+        if (i > 0 && column + 3 + parameter.size() > kColumns) {
+            text += ",\n    ";
+            column = 4;
+        } else if (i > 0) {
+            text += ", ";
+            column += 2;
+        }
+        text += parameter;
+        column += parameter.size();
+    }
+    return text;
 }
 
 class Writer {
@@ -50,7 +81,7 @@ class Writer {
         for (std::size_t i = 0; i < plan_.operands.size(); ++i)
             parameters.push_back(parameter(plan_.operands[i], operand_names_[i]));
         function.text = fmt::format("__device__ __forceinline__ void {}(\n    {}) {{\n", function.name,
-                                    fmt::join(parameters, ", "));
+                                    parameter_lines(parameters));
         function.text += loads_;
         name_borders();
         for (std::size_t i = 0; i < chain_.ops.size(); ++i)
@@ -226,8 +257,7 @@ class Writer {
         }
         // A RoundTo behind another op of the same kernel belongs to it.
         if (op.type == graph::kRoundTo && number > 0 && chain_.ops[number - 1].source == op.source) return;
-        body_ +=
-            fmt::format("    // {}\n", comment_safe(elide_middle(printable(op.source), kCommentColumns)));
+        body_ += fmt::format("    // {}. {}\n", ++kernels_, kernel_comment(op.source));
     }
 
     const plan::FusionPlan& plan_;
@@ -239,6 +269,7 @@ class Writer {
     std::map<TensorIndex, std::string> stored_name_;
     std::string loads_;
     std::string body_;
+    int kernels_ = 0; ///< original kernels that have a comment
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "fusers/emit/operands.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// One function for each text of an emitted folder.
@@ -17,6 +18,10 @@ std::string launcher_images_text(const Emission& emission);
 Result<std::string> example_text(const Emission& emission, const std::vector<Operand>& operands);
 std::string torch_module_text(const Emission& emission, const std::vector<Operand>& operands);
 std::string readme_text(const Emission& emission, const std::vector<Operand>& operands);
+
+/// "const char* error = NAME::launch(a, b, NAME::kElementCount, stream);", on as many lines as it needs.
+std::string launch_call(const Emission& emission, const std::vector<std::string>& pointers,
+                        std::string_view indent = {});
 
 /// The cast from a CUdeviceptr to the launcher's parameter: "reinterpret_cast<const float*>".
 std::string launch_cast(const Operand& operand);

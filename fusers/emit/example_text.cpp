@@ -41,6 +41,12 @@ graph::Values input_values(const Operand& operand, std::size_t number) {
     return values;
 }
 
+/// A table below the line that opens it.
+std::string table_text(const std::string& opening, const std::vector<std::string>& items) {
+    const std::string indented = broken_list("    ", items, "");
+    return opening + " {\n" + indented + "};";
+}
+
 std::string bits_table(const Operand& operand, const graph::Values& values) {
     const std::vector<std::byte> bytes = verify::encode(values, operand.dtype, kPeriod);
     const std::size_t width = graph::size_bytes(operand.dtype);
@@ -50,8 +56,9 @@ std::string bits_table(const Operand& operand, const graph::Values& values) {
         std::memcpy(&bits, bytes.data() + begin, width);
         items.push_back(fmt::format("0x{:x}", bits));
     }
-    return fmt::format("// {}\nconst {} {}_bits[kPeriod] = {{{}}};\n", type_text(operand),
-                       bits_type(operand.dtype), operand.name, fmt::join(items, ", "));
+    const std::string opening =
+        fmt::format("const {} {}_bits[kPeriod] =", bits_type(operand.dtype), operand.name);
+    return fmt::format("// {}\n{}\n", type_text(operand), table_text(opening, items));
 }
 
 /// A check that a call went right, not the gate: a few roundings of the largest value.
@@ -117,28 +124,34 @@ Result<std::string> example_text(const Emission& emission, const std::vector<Ope
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         tables += bits_table(inputs[i], values[i]);
-        allocations += fmt::format("    const CUdeviceptr {0} = upload({0}_bits, {1});\n", inputs[i].name,
-                                   inputs[i].element_count);
+        allocations += fmt::format("    const CUdeviceptr {0} = upload({0}_bits, {1}, stream);\n",
+                                   inputs[i].name, inputs[i].element_count);
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Operand& output = outputs[i];
         graph::Values expected = results[i];
         expected.resize(kPeriod, expected.empty() ? 0 : expected.front());
-        tables += fmt::format("// {} of those, in float64\nconst double {}_expected[kPeriod] = {{{}}};\n",
-                              output.name, output.name, fmt::join(expected, ", "));
+        std::vector<std::string> items;
+        for (const double value : expected)
+            items.push_back(fmt::format("{}", value));
+        tables +=
+            fmt::format("// {0} of those, in float64\n{1}\n", output.name,
+                        table_text(fmt::format("const double {}_expected[kPeriod] =", output.name), items));
         allocations += fmt::format(
             "    CUdeviceptr {0} = 0;\n    check(cuMemAlloc(&{0}, {1}), \"cuMemAlloc\");\n", output.name,
             output.element_count * static_cast<std::int64_t>(graph::size_bytes(output.dtype)));
-        comparisons +=
-            fmt::format("    wrong += count_wrong<{}>({}, {}, {}_expected, {:.3g}, value_of_{});\n",
-                        bits_type(output.dtype), output.name, output.element_count, output.name,
-                        tolerance(emission, output, expected), graph::name_of(output.dtype));
+        comparisons += broken_list(fmt::format("    wrong += count_wrong<{}>(", bits_type(output.dtype)),
+                                   {output.name, std::to_string(output.element_count), "stream",
+                                    output.name + "_expected",
+                                    fmt::format("{:.3g}", tolerance(emission, output, expected)),
+                                    fmt::format("value_of_{}", graph::name_of(output.dtype))},
+                                   ");\n");
         if (std::find(decoded.begin(), decoded.end(), output.dtype) == decoded.end())
             decoded.push_back(output.dtype);
     }
     std::string decoders;
     for (const graph::DType dtype : decoded)
-        decoders += decoder(dtype) + "\n";
+        decoders += (decoders.empty() ? "" : "\n") + decoder(dtype);
     for (const Operand& operand : operands)
         arguments.push_back(fmt::format("{}({})", launch_cast(operand), operand.name));
     tables.pop_back();
@@ -148,7 +161,7 @@ Result<std::string> example_text(const Emission& emission, const std::vector<Ope
                                             {"tables", tables},
                                             {"decoders", decoders},
                                             {"allocations", allocations},
-                                            {"call_arguments", fmt::format("{}", fmt::join(arguments, ", "))},
+                                            {"call", launch_call(emission, arguments, "    ")},
                                             {"comparisons", comparisons}});
 }
 

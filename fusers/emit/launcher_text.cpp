@@ -33,22 +33,48 @@ std::string_view cpp_type(graph::DType dtype) {
     return "void";
 }
 
-std::string launch_parameters(const std::vector<Operand>& operands) {
-    std::string text;
+std::string launch_declaration(const std::vector<Operand>& operands) {
+    std::vector<std::string> parameters;
     for (const Operand& operand : operands)
-        text += fmt::format("{}{}{}* {}", text.empty() ? "" : ", ", operand.is_output ? "" : "const ",
-                            cpp_type(operand.dtype), operand.name);
-    return text;
+        parameters.push_back(fmt::format("{}{}* {}", operand.is_output ? "" : "const ",
+                                         cpp_type(operand.dtype), operand.name));
+    parameters.emplace_back("std::int64_t element_count");
+    parameters.emplace_back("CUstream stream");
+    return broken_list("const char* launch(", parameters, ")");
 }
 
-std::string operand_comments(const Emission& emission, const std::vector<Operand>& operands) {
+std::string operand_comments(const std::vector<Operand>& operands) {
     std::string text;
     for (const Operand& operand : operands)
         text += fmt::format("{}///  - `{}`: {}, {}, contiguous in device memory", text.empty() ? "" : "\n",
                             operand.name, operand.is_output ? "written" : "read", type_text(operand));
-    if (!emission.kernel.operands_may_alias)
-        text += "\n///\n/// What is written must not overlap what is read.";
     return text;
+}
+
+std::string as_comment(std::string_view text) {
+    std::string comment = "/// ";
+    for (const char c : text) {
+        comment += c;
+        if (c == '\n') comment += "/// ";
+    }
+    return comment;
+}
+
+std::string buffer_rows(const std::vector<Operand>& operands) {
+    std::string rows;
+    for (const Operand& operand : operands) {
+        const auto width = static_cast<std::int64_t>(graph::size_bytes(operand.dtype));
+        rows += fmt::format("{0}        {{\"{1}\", {1}, {2}, {3}, {4}}},", rows.empty() ? "" : "\n",
+                            operand.name, operand.element_count * width, width, operand.is_output);
+    }
+    return rows;
+}
+
+/// The line that lets an output be the very buffer of an input, where the kernel allows it.
+std::string in_place_exception(const codegen::GeneratedKernel& kernel) {
+    if (!kernel.operands_may_alias) return {};
+    return "            const bool is_in_place = other.data == written.data && other.bytes == written.bytes;\n"
+           "            if (is_in_place && !other.is_written) continue;";
 }
 
 std::string member_name(const codegen::GeneratedKernel& kernel, std::size_t entry) {
@@ -69,19 +95,16 @@ std::vector<std::size_t> used_entries(const codegen::GeneratedKernel& kernel) {
 std::string function_members(const codegen::GeneratedKernel& kernel) {
     std::string text;
     for (const std::size_t entry : used_entries(kernel))
-        text += fmt::format("{}    CUfunction {}; // {}", text.empty() ? "" : "\n",
-                            member_name(kernel, entry), kernel.entries[entry].name);
+        text += fmt::format("{}    CUfunction {};", text.empty() ? "" : "\n", member_name(kernel, entry));
     return text;
 }
 
-std::string function_lookups(const codegen::GeneratedKernel& kernel) {
-    std::string text;
+std::string entry_rows(const codegen::GeneratedKernel& kernel) {
+    std::string rows;
     for (const std::size_t entry : used_entries(kernel))
-        text += fmt::format("    result = cuModuleGetFunction(&kernel.{}, module, \"{}\");\n"
-                            "    if (result != CUDA_SUCCESS) return fail(\"cuModuleGetFunction\", result);\n",
-                            member_name(kernel, entry), kernel.entries[entry].name);
-    text.pop_back();
-    return text;
+        rows += fmt::format("{}    {{\"{}\", &LoadedKernel::{}}},", rows.empty() ? "" : "\n",
+                            kernel.entries[entry].name, member_name(kernel, entry));
+    return rows;
 }
 
 std::string misalignment(const Emission& emission, const std::vector<Operand>& operands) {
@@ -114,7 +137,7 @@ std::string argument_addresses(const std::vector<Operand>& operands) {
     std::vector<std::string> addresses;
     for (const Operand& operand : operands)
         addresses.push_back("&" + operand.name);
-    return fmt::format("{}", fmt::join(addresses, ", "));
+    return broken_list("    void* arguments[] = {", addresses, "};");
 }
 
 std::string byte_array(const std::string& name, std::string_view bytes) {
@@ -129,6 +152,15 @@ std::string byte_array(const std::string& name, std::string_view bytes) {
 }
 
 } // namespace
+
+std::string launch_call(const Emission& emission, const std::vector<std::string>& pointers,
+                        std::string_view indent) {
+    std::vector<std::string> arguments = pointers;
+    arguments.push_back(emission.name + "::kElementCount");
+    arguments.emplace_back("stream");
+    return broken_list(fmt::format("{}const char* error = {}::launch(", indent, emission.name), arguments,
+                       ");");
+}
 
 std::string launch_cast(const Operand& operand) {
     return fmt::format("reinterpret_cast<{}{}*>", operand.is_output ? "" : "const ", cpp_type(operand.dtype));
@@ -147,19 +179,23 @@ std::string launcher_header_text(const Emission& emission, const std::vector<Ope
                          {{"name", emission.name},
                           {"summary", summary_of(emission)},
                           {"element_count", fmt::format("{}", emission.kernel.element_count)},
-                          {"operand_comments", operand_comments(emission, operands)},
-                          {"launch_parameters", launch_parameters(operands)}});
+                          {"operand_comments", operand_comments(operands)},
+                          {"pointer_rules", as_comment(pointer_rules(emission, operands))},
+                          {"launch_declaration", launch_declaration(operands)}});
 }
 
 std::string launcher_source_text(const Emission& emission, const std::vector<Operand>& operands) {
-    return fill_template(kLauncherSourceTemplate, {{"name", emission.name},
-                                                   {"summary", summary_of(emission)},
-                                                   {"launch_parameters", launch_parameters(operands)},
-                                                   {"function_members", function_members(emission.kernel)},
-                                                   {"function_lookups", function_lookups(emission.kernel)},
-                                                   {"misalignment", misalignment(emission, operands)},
-                                                   {"argument_addresses", argument_addresses(operands)},
-                                                   {"launch_choice", launch_choice(emission.kernel)}});
+    return fill_template(kLauncherSourceTemplate,
+                         {{"name", emission.name},
+                          {"summary", summary_of(emission)},
+                          {"launch_declaration", launch_declaration(operands)},
+                          {"buffer_rows", buffer_rows(operands)},
+                          {"in_place_exception", in_place_exception(emission.kernel)},
+                          {"function_members", function_members(emission.kernel)},
+                          {"entry_rows", entry_rows(emission.kernel)},
+                          {"misalignment", misalignment(emission, operands)},
+                          {"argument_addresses", argument_addresses(operands)},
+                          {"launch_choice", launch_choice(emission.kernel)}});
 }
 
 std::string launcher_images_text(const Emission& emission) {

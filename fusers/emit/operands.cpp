@@ -1,5 +1,6 @@
 #include "fusers/emit/operands.hpp"
 
+#include "fusers/emit/text_template.hpp"
 #include "src/base/text.hpp"
 #include "src/graph/op_table.hpp"
 
@@ -126,7 +127,9 @@ constexpr auto kTakenWords = std::to_array<std::string_view>(
      "example",  "test",   "all",           "install", "clean",       "help",          "frozenset",
      "getattr",  "zip",    "range",         "len",     "str",         "list",          "tuple",
      "bytes",    "open",   "isinstance",    "cuda",    "library",     "registry",      "held",
-     "errno",    "stdin",  "stdout",        "stderr",  "NULL",        "assert",        "signal"});
+     "errno",    "stdin",  "stdout",        "stderr",  "NULL",        "assert",        "signal",
+     "buffers",  "Buffer", "Image",         "Entry",   "overlap",     "LoadedKernel",  "check_buffers",
+     "period",   "count",  "kPeriod",       "kImages", "kEntries",    "kElementCount"});
 
 template <std::size_t size>
 bool contains(const std::array<std::string_view, size>& words, std::string_view word) {
@@ -228,11 +231,44 @@ std::string summary_of(const Emission& emission) {
     std::vector<std::string> types;
     for (const graph::Op& op : emission.chain.ops)
         if (op.type != graph::kRoundTo) types.push_back(to_identifier(op.type));
-    const std::size_t count = types.size();
-    if (count > kMostOps) types.resize(kMostOps);
-    std::string text = fmt::format("{}", fmt::join(types, ", "));
-    if (count > kMostOps) text += fmt::format(" and {} more", count - kMostOps);
-    return fmt::format("one CUDA kernel for {}", text);
+    std::vector<std::string> runs; // "Add x 3" for equal ones in a row
+    std::size_t named = 0;
+    while (named < types.size() && runs.size() < kMostOps) {
+        std::size_t end = named;
+        while (end < types.size() && types[end] == types[named])
+            ++end;
+        runs.push_back(end - named == 1 ? types[named] : fmt::format("{} x {}", types[named], end - named));
+        named = end;
+    }
+    std::string text = fmt::format("one CUDA kernel for {}", fmt::join(runs, ", "));
+    if (named < types.size()) text += fmt::format(" and {} more", types.size() - named);
+    return text;
+}
+
+std::string pointer_rules(const Emission& emission, const std::vector<Operand>& operands) {
+    std::string text = "No pointer may be null, and each must be a multiple of its element's size";
+    const std::size_t general = general_entry(emission.kernel);
+    const std::vector<AlignmentGroup> groups = alignment_groups(operands);
+    if (general == 0 || groups.empty()) {
+        text += ": the kernel moves single elements. ";
+    } else {
+        std::vector<std::string> wanted;
+        for (const AlignmentGroup& group : groups)
+            wanted.push_back(groups.size() == 1 ? fmt::format("{} bytes", group.alignment_bytes)
+                                                : fmt::format("{} bytes ({})", group.alignment_bytes,
+                                                              fmt::join(group.names, ", ")));
+        text += fmt::format(
+            ". Where all are multiples of {}, `{}` runs, which moves that much at once; otherwise "
+            "`{}`, which computes the same and is slower. ",
+            join_words(wanted), emission.kernel.entries.front().name, emission.kernel.entries[general].name);
+    }
+    text +=
+        emission.kernel.operands_may_alias
+            ? "An output may be exactly the buffer of an input; otherwise it must not overlap an input or "
+              "another output. "
+            : "An output must not overlap an input or another output. ";
+    text += "What breaks a rule is refused with a sentence and launches nothing.";
+    return broken_text(text, 106);
 }
 
 std::size_t general_entry(const codegen::GeneratedKernel& kernel) {

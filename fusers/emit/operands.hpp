@@ -34,6 +34,10 @@ std::vector<Operand> outputs_of(const std::vector<Operand>& operands);
 /// "one kernel for Add, Relu, Mul, Add": the chain's ops without roundings.
 std::string summary_of(const Emission& emission);
 
+/// What the launcher asks of its pointers: alignment, overlap, null. Sentences, on lines of at most 110
+/// columns.
+std::string pointer_rules(const Emission& emission, const std::vector<Operand>& operands);
+
 /// The place in kernel.entries of the first entry that takes any pointers.
 std::size_t general_entry(const codegen::GeneratedKernel& kernel);
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace deepjit::emit {
 
@@ -20,6 +21,11 @@ std::string markdown_safe(std::string_view text) {
         safe += c;
     }
     return safe;
+}
+
+std::string sentence(std::string text) {
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text + ".";
 }
 
 std::string operand_rows(const std::vector<Operand>& operands) {
@@ -67,6 +73,30 @@ std::string times(const verify::Benchmark& benchmark) {
     return text + "\n" + markdown_safe(verify::recommend(benchmark).sentence);
 }
 
+std::string image_rows(const Emission& emission) {
+    std::string rows;
+    for (const DeviceImage& image : emission.images)
+        rows += fmt::format("| `{}` | the kernel for sm_{} and later devices of that generation |\n",
+                            cubin_file_name(emission, image), image.compute_capability);
+    if (emission.ptx_capability != 0)
+        rows += fmt::format("| `{}` | the kernel for every later device |\n", ptx_file_name(emission));
+    if (!rows.empty()) rows.pop_back();
+    return rows;
+}
+
+std::string record_rows(const Emission& emission) {
+    std::string rows = "| `verify.json` | the verdict as data |";
+    if (emission.benchmark.measured) rows += "\n| `bench.json` | the times as data |";
+    return rows;
+}
+
+std::vector<std::string> names_of(const std::vector<Operand>& operands) {
+    std::vector<std::string> names;
+    for (const Operand& operand : operands)
+        names.push_back(operand.name);
+    return names;
+}
+
 std::string architectures(const Emission& emission) {
     std::vector<std::string> names;
     for (const DeviceImage& image : emission.images)
@@ -79,16 +109,20 @@ std::string architectures(const Emission& emission) {
 } // namespace
 
 std::string readme_text(const Emission& emission, const std::vector<Operand>& operands) {
-    return fill_template(kReadmeTemplate,
-                         {{"name", emission.name},
-                          {"summary", summary_of(emission)},
-                          {"operand_rows", operand_rows(operands)},
-                          {"verdict", verdict(emission.verification)},
-                          {"times", times(emission.benchmark)},
-                          {"architectures", architectures(emission)},
-                          {"call_arguments", names_joined(operands)},
-                          {"call_example", fmt::format("{} = {}({})", names_joined(outputs_of(operands)),
-                                                       emission.name, names_joined(inputs_of(operands)))}});
+    return fill_template(
+        kReadmeTemplate,
+        {{"name", emission.name},
+         {"summary", sentence(summary_of(emission))},
+         {"operand_rows", operand_rows(operands)},
+         {"verdict", verdict(emission.verification)},
+         {"times", times(emission.benchmark)},
+         {"architectures", architectures(emission)},
+         {"pointer_rules", pointer_rules(emission, operands)},
+         {"image_rows", image_rows(emission)},
+         {"record_rows", record_rows(emission)},
+         {"call", launch_call(emission, names_of(operands))},
+         {"call_example", broken_python(fmt::format("{} = {}({})", names_joined(outputs_of(operands)),
+                                                    emission.name, names_joined(inputs_of(operands))))}});
 }
 
 } // namespace deepjit::emit

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Texts with @placeholders@ (templates/), and how they are filled.
 namespace deepjit::emit {
@@ -20,5 +21,17 @@ using Substitutions = std::map<std::string, std::string, std::less<>>;
 /// placeholder whose value is empty goes away. A placeholder without a value is a mistake of ours
 /// (assertion).
 std::string fill_template(std::string_view text, const Substitutions& values);
+
+/// `opening`, the items with commas between them, `closing`. Lines are at most 100 columns, and the items of
+/// later lines stand below those of the first.
+std::string broken_list(std::string_view opening, const std::vector<std::string>& items,
+                        std::string_view closing);
+
+/// Python text in which lines of more than 110 columns are broken behind a comma or before an operator inside
+/// brackets. Lines with a string in them stay as they are.
+std::string broken_python(std::string_view text);
+
+/// `text` broken at blanks into lines of at most `columns`.
+std::string broken_text(std::string_view text, std::size_t columns);
 
 } // namespace deepjit::emit

@@ -64,7 +64,7 @@ std::string fast_checks(const std::vector<Operand>& inputs) {
         if (i > 0) add(fmt::format("{}.get_device() == device", name));
         add(fmt::format("{}.dtype is {} and {}.shape == {}", name, torch_type(inputs[i].dtype), name,
                         tuple_text(inputs[i].shape)));
-        add(fmt::format("{}.is_contiguous()", name));
+        add(fmt::format("{0}.is_contiguous() and not {0}.is_neg()", name));
         gradients.push_back(name + ".requires_grad");
     }
     add(fmt::format("not (({}) and _is_grad_enabled())", fmt::join(gradients, " or ")));
@@ -120,19 +120,19 @@ std::string record_streams(const std::vector<Operand>& inputs) {
 std::string plain_checks(const std::vector<Operand>& inputs) {
     std::vector<std::string> checks;
     for (const Operand& input : inputs)
-        checks.push_back(fmt::format("type({}) in _PLAIN_TENSORS", input.name));
-    return fmt::format("{}", fmt::join(checks, " and "));
+        checks.push_back(fmt::format("        or type({}) not in _PLAIN_TENSORS", input.name));
+    return fmt::format("{}", fmt::join(checks, "\n"));
 }
 
 std::string refusals(const std::vector<Operand>& inputs) {
     std::vector<std::string> gradients;
     for (const Operand& input : inputs)
         gradients.push_back(input.name + ".requires_grad");
-    return fmt::format("        if not all(isinstance(tensor, torch.Tensor) for tensor in ({0},)) or (\n"
+    return fmt::format("        if not all(isinstance(tensor, torch.Tensor) for tensor in ({0}{2})) or (\n"
                        "            _is_grad_enabled() and ({1})\n"
                        "        ):\n"
                        "            _checked({0})  # raises",
-                       names_joined(inputs), fmt::join(gradients, " or "));
+                       names_joined(inputs), fmt::join(gradients, " or "), inputs.size() == 1 ? "," : "");
 }
 
 std::string fake_results(const std::vector<Operand>& operands) {
@@ -176,7 +176,7 @@ std::string cubin_table(const Emission& emission) {
 std::string torch_module_text(const Emission& emission, const std::vector<Operand>& operands) {
     const std::vector<Operand> inputs = inputs_of(operands);
     const std::string input_names = names_joined(inputs);
-    return fill_template(
+    return broken_python(fill_template(
         kTorchModuleTemplate,
         {{"name", emission.name},
          {"summary", summary_of(emission)},
@@ -203,7 +203,7 @@ std::string torch_module_text(const Emission& emission, const std::vector<Operan
          {"refusals", refusals(inputs)},
          {"plain_checks", plain_checks(inputs)},
          {"fake_results", fake_results(operands)},
-         {"schema", schema(emission, operands)}});
+         {"schema", schema(emission, operands)}}));
 }
 
 } // namespace deepjit::emit

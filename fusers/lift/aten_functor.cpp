@@ -139,14 +139,16 @@ Result<TensorIndex> clamp(Functor& f, const FunctorSignature&, OpSink& sink) {
     if (f.bytes.size() >= 4) std::memcpy(&limits, f.bytes.data(), 4);
     if (limits < 0 || limits > 2)
         return failure(fmt::format("The clamp's mode is {}, which is none of 0, 1 and 2.", limits));
-    DEEPJIT_TRY(const double low, f.float32_at(4, "low"));
+    constexpr std::array<std::string_view, 3> kModes{"low only", "high only", "low and high"};
+    f.notes.push_back(fmt::format("mode = {} ({}) at byte 0 of the functor", limits,
+                                  kModes[static_cast<std::size_t>(limits)]));
+    // A form of one limit keeps it in the first field, also when that is the upper one.
+    DEEPJIT_TRY(const double first, f.float32_at(4, limits == 1 ? "high" : "low"));
+    if (limits == 0 && first == 0) return sink.op("Relu", {f.inputs[0]});
+    if (limits == 0) return sink.op("Clip", {f.inputs[0]}, {{"min", first}});
+    if (limits == 1) return sink.op("Clip", {f.inputs[0]}, {{"max", first}});
     DEEPJIT_TRY(const double high, f.float32_at(8, "high"));
-    if (limits == 0 && low == 0) return sink.op("Relu", {f.inputs[0]});
-    std::map<std::string, double> attributes;
-    if (limits != 1) attributes["min"] = low;
-    // The high-only form keeps its limit in the first field.
-    if (limits != 0) attributes["max"] = limits == 1 ? low : high;
-    return sink.op("Clip", {f.inputs[0]}, attributes);
+    return sink.op("Clip", {f.inputs[0]}, {{"min", first}, {"max", high}});
 }
 
 Result<TensorIndex> gelu(Functor& f, const FunctorSignature&, OpSink& sink) {

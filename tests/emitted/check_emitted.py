@@ -5,6 +5,7 @@ import importlib.util
 import json
 import pathlib
 import py_compile
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,14 +45,21 @@ class FakeDriver:
     """Stands for libcuda: hands out functions and notes launches with the argument values of the moment."""
 
     def __init__(self):
-        self.launches, self.loads, self.names = [], 0, {}
+        self.launches, self.loads, self.unloads, self.names = [], 0, 0, {}
+        self.missing_entry = None
 
     def cuModuleLoadData(self, module, image):
         self.loads += 1
         self.image = image
         return 0
 
+    def cuModuleUnload(self, module):
+        self.unloads += 1
+        return 0
+
     def cuModuleGetFunction(self, function, module, name):
+        if name == self.missing_entry:
+            return 500
         function._obj.value = 100 + len(self.names)
         self.names[function._obj.value] = name.decode()
         return 0
@@ -83,7 +91,7 @@ class Compiled(unittest.TestCase):
         return target
 
     def test_launcher_and_example_compile_without_a_warning(self):
-        for case in ("float32", "float16", "bfloat16", "odd_names"):
+        for case in ("float32", "float16", "bfloat16", "odd_names", "wide"):
             with self.subTest(case=case):
                 self.compile(case, emit(case) / "example.cpp")
 
@@ -91,6 +99,18 @@ class Compiled(unittest.TestCase):
         done = run(str(self.compile("float32", emit("float32") / "example.cpp")))
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("1000 elements, ", done.stdout)
+
+    def test_the_example_does_not_launch_before_its_copies_are_done(self):
+        # The stand-in driver fails such a launch.
+        done = run(str(self.compile("float32", emit("float32") / "example.cpp")))
+        self.assertNotIn("cuLaunchKernel", done.stderr)
+
+    def test_lines_of_the_emitted_text_are_of_a_readable_length(self):
+        folder = emit("wide")
+        for name in ("wide.hpp", "wide.cpp", "example.cpp", "wide.cu", "README.md", "torch/wide.py"):
+            for number, line in enumerate((folder / name).read_text().splitlines(), 1):
+                if not line.startswith("|") and '"' not in line:  # rows of tables and strings are not broken
+                    self.assertLessEqual(len(line), 120, f"{name}:{number}: {line}")
 
     def test_the_launcher_guards_shape_alignment_context_and_device(self):
         done = run(str(self.compile("float32", here / "launcher_check.cpp")))
@@ -118,7 +138,7 @@ class Module(unittest.TestCase):
         self.module._cuda = self.driver
         self.module._functions.clear()
         self.module._thread.launchers.clear()
-        torch.state.__dict__.update(compiling=False, grad=True, device=0, stream=0, capability=(9, 0))
+        torch.state.__dict__.update(compiling=False, grad=True, device=0, stream=0, capability=(9, 0), transform=None)
 
     def tensors(self, **changes):
         return [torch.Tensor((1000,), torch.float32, **changes) for _ in range(3)]
@@ -195,13 +215,32 @@ class Module(unittest.TestCase):
         self.call(*self.tensors())
         self.assertIn(b".target", self.driver.image)
 
-    def test_under_torch_compile_the_registered_operator_is_called(self):
-        torch.state.compiling = True
+    def calls_of_the_operator(self):
         calls = []
         kept, torch.ops.deepjit.add_relu = torch.ops.deepjit.add_relu, lambda *tensors: calls.append(tensors)
         self.call(*self.tensors())
         torch.ops.deepjit.add_relu = kept
-        self.assertEqual((len(calls), self.driver.launches), (1, []))
+        self.assertEqual(self.driver.launches, [])
+        return len(calls)
+
+    def test_under_torch_compile_the_registered_operator_is_called(self):
+        torch.state.compiling = True
+        self.assertEqual(self.calls_of_the_operator(), 1)
+
+    def test_inside_vmap_the_registered_operator_is_called(self):
+        torch.state.transform = "vmap"
+        self.assertEqual(self.calls_of_the_operator(), 1)
+
+    def test_a_lazily_negated_input_is_resolved_first(self):
+        a, b, _ = self.tensors()
+        negated = torch.Tensor((1000,), torch.float32, neg=True)
+        self.call(a, b, negated)
+        self.assertNotEqual(self.driver.launches[0][4][2], negated.data_ptr())
+
+    def test_a_module_that_lacks_a_kernel_is_unloaded_and_the_kernel_named(self):
+        self.driver.missing_entry = b"add_relu_scalar"
+        self.refused(RuntimeError, ["cuModuleGetFunction(add_relu_scalar)", "500"], *self.tensors())
+        self.assertEqual((self.driver.loads, self.driver.unloads), (1, 1))
 
     def test_the_fake_function_gives_shape_and_dtype(self):
         fake = torch.library.fakes["deepjit::add_relu"](*self.tensors())
@@ -218,6 +257,12 @@ class Module(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
+    def test_a_call_with_more_operands_than_fit_in_a_line(self):
+        module = load(emit("wide"))
+        module._cuda = driver = FakeDriver()
+        out = module.wide(*(torch.Tensor((4099,), torch.float32) for _ in range(9)))
+        self.assertEqual((out.shape, len(driver.launches[0][4])), ((4099,), 10))
+
     def test_words_of_python_and_several_outputs(self):
         folder = emit("odd_names")
         self.assertEqual(folder.name, "lambda_kernel")
@@ -240,6 +285,25 @@ class Files(unittest.TestCase):
         verdict = json.loads((emit("float32") / "verify.json").read_text())
         self.assertEqual((verdict["status"], verdict["reason"]), ("not run", "this is a test"))
         self.assertFalse((emit("float32") / "bench.json").exists())
+
+    def test_the_readme_lists_the_files_that_are_there_and_no_others(self):
+        folder = emit("float32")
+        table = (folder / "README.md").read_text().split("## Files")[1]
+        named = set(re.findall(r"`([^` ]+\.[a-z0-9_]+)`", table)) - {"DIR"}
+        found = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"}
+        self.assertEqual(named, found - {"README.md"})
+
+    def test_readme_header_and_kernel_tell_the_same_rules_of_the_pointers(self):
+        folder = emit("float32")
+        words = lambda name: " ".join((folder / name).read_text().replace("///", " ").split())
+        rules = ("Where all are multiples of 8 bytes, `add_relu_vector` runs",
+                 "An output must not overlap an input or another output.", "No pointer may be null")
+        for rule in rules:
+            self.assertIn(rule, words("README.md"))
+            self.assertIn(rule, words("add_relu.hpp"))
+        self.assertIn("add_relu_vector needs every pointer aligned to 8 bytes", words("add_relu.cu"))
+        self.assertIn(") & 7) == 0", words("add_relu.cpp"))
+        self.assertNotIn("16 bytes", words("README.md") + words("add_relu.hpp"))
 
 
 if __name__ == "__main__":

@@ -35,11 +35,23 @@ graph::ChainGraph odd_names() {
     return builder.chain();
 }
 
+/// More operands than fit in a line.
+graph::ChainGraph wide() {
+    testing::ChainBuilder builder("wide", {4099});
+    auto sum = builder.input("long_name_of_an_input_0");
+    for (int i = 1; i < 9; ++i)
+        sum = builder.round(
+            builder.op("Add", {sum, builder.input("long_name_of_an_input_" + std::to_string(i))}));
+    builder.output(sum, "the_sum_of_all_of_them");
+    return builder.chain();
+}
+
 graph::ChainGraph chain_of(std::string_view name) {
     if (name == "float32") return testing::add_relu_scale_add("add_relu", 1000);
     if (name == "float16") return testing::add_relu_scale_add("add_relu", 1000, graph::DType::Float16);
     if (name == "bfloat16") return testing::add_relu_scale_add("add_relu", 1001, graph::DType::BFloat16);
     if (name == "odd_names") return odd_names();
+    if (name == "wide") return wide();
     std::fprintf(stderr, "no such case\n");
     std::exit(2);
 }

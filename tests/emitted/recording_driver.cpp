@@ -38,6 +38,7 @@ CUresult cuDeviceGet(CUdevice* device, int index) {
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+    if (attribute == recording_driver().failing_attribute) return CUDA_ERROR_INVALID_VALUE;
     const int capability = recording_driver().capability;
     *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? capability / 10 : capability % 10;
     return CUDA_SUCCESS;
@@ -75,8 +76,13 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
     *module = handle<CUmodule>(++recording_driver().module_loads);
     return CUDA_SUCCESS;
 }
+CUresult cuModuleUnload(CUmodule) {
+    ++recording_driver().module_unloads;
+    return CUDA_SUCCESS;
+}
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
     const std::lock_guard<std::mutex> lock(mutex);
+    if (recording_driver().missing_entry == name) return CUDA_ERROR_NOT_FOUND;
     *function = handle<CUfunction>(names.size() + 1);
     names[*function] = name;
     return CUDA_SUCCESS;
@@ -85,6 +91,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid, unsigned int, un
                         unsigned int block, unsigned int, unsigned int, unsigned int, CUstream stream,
                         void** arguments, void**) {
     const std::lock_guard<std::mutex> lock(mutex);
+    if (recording_driver().copies_not_waited_for > 0) return CUDA_ERROR_LAUNCH_FAILED;
     RecordedLaunch launch{names[function], grid, block, stream, {}};
     for (int i = 0; i < 4; ++i)
         launch.arguments.push_back(*static_cast<void**>(arguments[i]));
@@ -95,7 +102,12 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int) {
     *stream = handle<CUstream>(7);
     return CUDA_SUCCESS;
 }
-CUresult cuStreamSynchronize(CUstream) {
+CUresult cuStreamSynchronize(CUstream stream) {
+    if (stream == nullptr) recording_driver().copies_not_waited_for = 0;
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+    recording_driver().copies_not_waited_for = 0;
     return CUDA_SUCCESS;
 }
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
@@ -103,7 +115,18 @@ CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, size_t bytes) {
+    // Returns when the source may be changed, which can be before the bytes have reached the device.
+    ++recording_driver().copies_not_waited_for;
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
+    if (stream == nullptr) return cuMemcpyHtoD(to, from, bytes);
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream) {
+    std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, size_t bytes) {

@@ -131,6 +131,19 @@ TEST(Generate, RoundsAProductThatMeetsAnAdditionOfAnotherKernel) {
     EXPECT_THAT(text(false, false), Not(HasSubstr("__fmul_rn")));
 }
 
+TEST(Generate, CommentsNameTheOriginalKernelsByWhatTheyDo) {
+    const std::string add =
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+        "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+    ChainBuilder builder("chain", {64});
+    const auto x = builder.input("x");
+    const auto sum = builder.round(builder.op("Add", {x, x}, {}, add));
+    builder.output(builder.round(builder.op("Relu", {sum}, {}, "void my_relu<float>(float*)")), "out");
+    const std::string source = kernel_of(builder.chain()).source;
+    EXPECT_THAT(source, HasSubstr("    // 1. add (vectorized_elementwise_kernel)\n"));
+    EXPECT_THAT(source, HasSubstr("    // 2. my_relu\n"));
+}
+
 TEST(Generate, HostileNamesStayInsideCommentsAndIdentifiers) {
     ChainBuilder builder("chain", {64});
     const auto a = builder.input("int");

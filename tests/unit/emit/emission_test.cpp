@@ -59,6 +59,23 @@ TEST(TextTemplate, values_are_not_filled_again_and_empty_lines_go) {
     EXPECT_EQ(fill_template("x @a@\n@b@\n@c@ @ d", {{"a", "@b@"}, {"b", ""}, {"c", "1"}}), "x @b@\n1 @ d");
 }
 
+TEST(TextTemplate, long_lists_are_broken_below_their_first_item) {
+    EXPECT_EQ(broken_list("f(", {"a", "b"}, ");"), "f(a, b);");
+    const std::string item(60, 'x');
+    EXPECT_EQ(broken_list("f(", {item, item, "c"}, ");"), "f(" + item + ",\n  " + item + ", c);");
+    EXPECT_EQ(broken_text("aa bb cc", 5), "aa bb\ncc");
+}
+
+TEST(TextTemplate, long_python_lines_are_broken_inside_their_brackets) {
+    const std::string item(60, 'x');
+    EXPECT_EQ(broken_python("def f(" + item + ", " + item + "):\n    pass\n"),
+              "def f(" + item + ",\n      " + item + "):\n    pass\n");
+    EXPECT_EQ(broken_python("f(" + item + ", " + item + ", " + item + ")\n"),
+              "f(" + item + ",\n  " + item + ",\n  " + item + ")\n");
+    const std::string text = "    print(\"" + item + ", " + item + "\")\n";
+    EXPECT_EQ(broken_python(text), text) << "a string stays whole";
+}
+
 TEST(Emission, the_folder_holds_every_file_of_the_contract) {
     const auto files = emitted_files(emission_of(testing::add_relu_scale_add("add_relu", 1000)));
     ASSERT_TRUE(files) << files.error().message;
@@ -85,6 +102,7 @@ TEST(Emission, the_readme_says_whose_text_it_is_and_what_was_not_measured) {
     EXPECT_THAT(readme, HasSubstr("Not verified on a GPU here"));
     EXPECT_THAT(readme, HasSubstr("not measured here"));
     EXPECT_THAT(readme, HasSubstr("TensorRT"));
+    EXPECT_THAT(readme, Not(HasSubstr("bench.json")));
     EXPECT_THAT(text_of(*files, "verify.json"), HasSubstr("\"status\": \"not run\""));
 }
 
@@ -97,6 +115,7 @@ TEST(Emission, measured_times_make_a_bench_json) {
     const auto files = emitted_files(emission);
     EXPECT_THAT(text_of(*files, "bench.json"), HasSubstr("\"median_ns\": 5000"));
     EXPECT_THAT(text_of(*files, "README.md"), HasSubstr("5.00 \u00b5s (4.90 \u00b5s to 5.10 \u00b5s)"));
+    EXPECT_THAT(text_of(*files, "README.md"), HasSubstr("| `bench.json` |"));
 }
 
 TEST(Emission, the_same_emission_gives_the_same_bytes) {

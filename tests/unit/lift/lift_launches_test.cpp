@@ -19,6 +19,7 @@ namespace {
 using graph::DType;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Launches of a real PyTorch program by "dtype/operation" (see the file's head).
 std::map<std::string, std::vector<ObservedLaunch>> recorded_launches() {
@@ -176,6 +177,20 @@ TEST(LiftLaunches, OpsListTheirEvidence) {
     EXPECT_EQ(chain.ops[0].evidence[0].witness, "kernel name");
     EXPECT_THAT(chain.ops[0].evidence[0].detail, HasSubstr("MulFunctor<float>"));
     EXPECT_THAT(chain.ops[0].evidence[1].detail, HasSubstr("scalar = 0.375 at byte 4 of the functor"));
+}
+
+std::string argument_evidence(const std::string& operation) {
+    return lift_recorded(operation).chain.ops[0].evidence[1].detail;
+}
+
+TEST(LiftLaunches, TheEvidenceOfAClampNamesItsModeAndTheLimitsThatItUses) {
+    EXPECT_THAT(argument_evidence("float32/relu"),
+                AllOf(HasSubstr("mode = 0 (low only) at byte 0"), HasSubstr("low = 0 at byte 4"),
+                      Not(HasSubstr("high ="))));
+    EXPECT_THAT(argument_evidence("float32/clamp_max"),
+                AllOf(HasSubstr("mode = 1 (high only)"), HasSubstr("high = "), Not(HasSubstr("low = "))));
+    EXPECT_THAT(argument_evidence("float32/relu6"),
+                AllOf(HasSubstr("mode = 2 (low and high)"), HasSubstr("low = 0"), HasSubstr("high = 6")));
 }
 
 // --- chains built from one kind of launch, with addresses of our choice -----------------------------------

@@ -21,9 +21,9 @@ float64, int32 = dtype("float64", 8), dtype("int32", 4)
 
 
 class Tensor:
-    def __init__(self, shape, dtype, device=0, contiguous=True, requires_grad=False, shift=0):
+    def __init__(self, shape, dtype, device=0, contiguous=True, requires_grad=False, shift=0, neg=False):
         self.shape, self.dtype, self.requires_grad = tuple(shape), dtype, requires_grad
-        self._index, self._contiguous, self.streams = device, contiguous, []
+        self._index, self._contiguous, self._neg, self.streams = device, contiguous, neg, []
         count = 1
         for extent in shape:
             count *= extent
@@ -45,7 +45,13 @@ class Tensor:
         return self._contiguous
 
     def contiguous(self):
-        return self if self._contiguous else Tensor(self.shape, self.dtype, self._index)
+        return self if self._contiguous else Tensor(self.shape, self.dtype, self._index, neg=self._neg)
+
+    def is_neg(self):
+        return self._neg
+
+    def resolve_neg(self):
+        return Tensor(self.shape, self.dtype, self._index, self._contiguous) if self._neg else self
 
     def data_ptr(self):
         return self._address
@@ -70,11 +76,11 @@ class Parameter(Tensor):
 
 
 nn = SimpleNamespace(Parameter=Parameter)
-state = SimpleNamespace(compiling=False, grad=True, device=0, stream=0, capability=(9, 0))
+state = SimpleNamespace(compiling=False, grad=True, device=0, stream=0, capability=(9, 0), transform=None)
 compiler = SimpleNamespace(is_compiling=lambda: state.compiling)
 ops = SimpleNamespace(deepjit=SimpleNamespace())
 Tag = SimpleNamespace(pt2_compliant_tag="pt2_compliant_tag")
-_C = SimpleNamespace()
+_C = SimpleNamespace(_functorch=SimpleNamespace(peek_interpreter_stack=lambda: state.transform))
 
 
 def is_grad_enabled():

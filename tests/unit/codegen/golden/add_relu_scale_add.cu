@@ -50,13 +50,13 @@ constexpr Index kTail = kElements % kGroupElements;
 // One element, in registers.
 __device__ __forceinline__ void add_relu_scale_add_element(
     float a, float b, float c, float& out) {
-    // add kernel
+    // 1. add kernel
     const float sum = a + b;
-    // relu kernel
+    // 2. relu kernel
     const float rectified = relu(sum);
-    // mul kernel
+    // 3. mul kernel
     const float scaled = __fmul_rn(rectified, 0.5f);
-    // add kernel
+    // 4. add kernel
     out = scaled + c;
 }
 

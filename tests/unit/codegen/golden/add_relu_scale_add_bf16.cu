@@ -84,13 +84,13 @@ __device__ __forceinline__ void add_relu_scale_add_bf16_element(
     const float a = to_float(a_stored);
     const float b = to_float(b_stored);
     const float c = to_float(c_stored);
-    // add kernel
+    // 1. add kernel
     const float sum = round_to_bfloat16(a + b);
-    // relu kernel
+    // 2. relu kernel
     const float rectified = round_to_bfloat16(relu(sum));
-    // mul kernel
+    // 3. mul kernel
     const float scaled = round_to_bfloat16(rectified * 0.5f);
-    // add kernel
+    // 4. add kernel
     out = to_bfloat16(scaled + c);
 }
 
