@@ -66,7 +66,6 @@ bool CuptiLibrary::open(int driver_version, char* reason, std::size_t reason_byt
 }
 
 bool CuptiLibrary::resolve(void* library) noexcept {
-    find(library, "cuptiActivityFlushPeriod", activity_flush_period);
     find(library, "cuptiActivityEnableDriverApi", activity_enable_driver_api);
     find(library, "cuptiGetGraphNodeId", get_graph_node_id);
     const bool complete =

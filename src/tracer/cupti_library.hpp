@@ -18,7 +18,6 @@ struct CuptiLibrary {
     decltype(&cuptiActivityFlushAll) activity_flush_all = nullptr;
     decltype(&cuptiActivityGetNextRecord) activity_get_next_record = nullptr;
     decltype(&cuptiActivityGetNumDroppedRecords) activity_get_num_dropped_records = nullptr;
-    decltype(&cuptiActivityFlushPeriod) activity_flush_period = nullptr;          ///< optional, 11.1
     decltype(&cuptiActivityEnableDriverApi) activity_enable_driver_api = nullptr; ///< optional, 12.5
     decltype(&cuptiGetGraphNodeId) get_graph_node_id = nullptr;                   ///< optional, 11.1
 

@@ -18,7 +18,8 @@
 namespace deepjit::tracer {
 namespace {
 
-constexpr std::int64_t kFlushPeriod_ms = 100;
+/// What SIGKILL can cost at most, but for records of work that the device has not completed.
+constexpr std::int64_t kFlushPeriod_ms = 50;
 /// CUPTI can hang in a flush when the target ends badly; exit must not.
 constexpr std::int64_t kMaxExitDelay_ms = 3000;
 constexpr std::size_t kFlusherStackBytes = 512 * 1024;
@@ -135,8 +136,6 @@ void Session::start_cupti() noexcept {
 
     result = cupti.activity_register_callbacks(on_buffer_requested, on_buffer_completed);
     if (result != CUPTI_SUCCESS) return fail("cuptiActivityRegisterCallbacks", result);
-    flushed_by_cupti_ = cupti.activity_flush_period != nullptr &&
-                        cupti.activity_flush_period(kFlushPeriod_ms) == CUPTI_SUCCESS;
     result = cupti.activity_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     kernel_activity_ = result == CUPTI_SUCCESS;
     if (!kernel_activity_) return fail("cuptiActivityEnable", result);
@@ -195,7 +194,10 @@ void Session::run_flusher() noexcept {
             finish();
             break;
         }
-        if (kernel_activity_ && !flushed_by_cupti_) cupti.activity_flush_all(0);
+        // Hands over buffers whose records are all complete, full or not. cuptiActivityFlushPeriod is no
+        // substitute: it hands over full buffers alone (cupti_activity.h of 13.0), and a buffer holds
+        // thousands of kernels.
+        if (kernel_activity_) cupti.activity_flush_all(0);
         record_what_changed();
         pthread_mutex_lock(&flusher_mutex);
     }

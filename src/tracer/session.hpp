@@ -33,7 +33,6 @@ struct Session {
     bool cupti_opened_ = false;
     bool subscribed_ = false;
     bool kernel_activity_ = false;
-    bool flushed_by_cupti_ = false; ///< CUPTI delivers its buffers periodically by itself
     bool devices_recorded_ = false;
     CUptiResult first_error_ = CUPTI_SUCCESS;
     char error_text_[512] = {};
