@@ -1,6 +1,7 @@
 #include "cli/trace_output.hpp"
 
 #include "src/base/files.hpp"
+#include "src/trace/trace.hpp"
 
 #include <fmt/format.h>
 
@@ -21,11 +22,12 @@ Result<fs::path> choose_trace_path(const fs::path& asked_for, bool overwrite) {
     } else if (fs::is_directory(path, ignored)) {
         return usage_error(fmt::format("'{}' is a folder", path.string()), {},
                            fmt::format("give a file name: -o {}", shell_word((path / "trace.db").string())));
-    } else if (fs::exists(path, ignored) && !overwrite) {
+    }
+    DEEPJIT_TRY(const fs::path destination, trace::trace_destination(path));
+    if (fs::exists(path, ignored) && !overwrite)
         return usage_error(fmt::format("'{}' exists already", path.string()), {},
                            "choose another name with -o, or replace it with --force");
-    }
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const fs::path folder = destination.has_parent_path() ? destination.parent_path() : fs::path(".");
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return failure(fmt::format("cannot write a trace to the folder '{}'", folder.string()),
                        system_error_text(errno), "choose a folder that you may write to with -o");

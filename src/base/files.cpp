@@ -63,6 +63,19 @@ Result<std::string> read_file(const fs::path& path) {
     }
 }
 
+Result<fs::path> follow_links(const fs::path& path) {
+    constexpr int kMaxLinks = 40; // as Linux
+    fs::path target = path;
+    std::error_code error;
+    for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+        if (links == kMaxLinks) return io_failure("write", path, ELOOP);
+        const fs::path points_to = fs::read_symlink(target, error);
+        if (error) return io_failure("write", path, error.value());
+        target = target.parent_path() / points_to; // an absolute one replaces the whole
+    }
+    return target;
+}
+
 /// Devices and pipes keep no old contents to protect, and a rename would put a file in their place.
 static Result<void> write_through(const fs::path& path, std::string_view contents) {
     FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -81,9 +94,7 @@ Result<void> write_file_atomically(const fs::path& given_path, std::string_view 
     const fs::file_status status = fs::status(given_path, unresolved);
     if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
         return write_through(given_path, contents);
-    fs::path path =
-        fs::is_symlink(given_path, unresolved) ? fs::canonical(given_path, unresolved) : given_path;
-    if (path.empty()) path = given_path; // a dangling link
+    DEEPJIT_TRY(const fs::path path, follow_links(given_path));
     std::string temporary = path.string() + ".XXXXXX";
     FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (file.get() < 0) return io_failure("write", path, errno);

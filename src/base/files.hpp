@@ -11,6 +11,10 @@ namespace deepjit {
 /// The whole file. Errors name the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path& path);
 
+/// The file that writing to `path` reaches: links are followed, also to a target that does not exist yet. An
+/// error where they go in a circle.
+Result<std::filesystem::path> follow_links(const std::filesystem::path& path);
+
 /// Writes beside `path` and renames over it, so that a full disk or a crash leaves the old file whole. A link
 /// is followed; a device or pipe is written through.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view contents);

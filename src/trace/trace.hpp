@@ -66,10 +66,14 @@ class Trace {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Writes a trace: to a temporary file beside `path`, moved there by finish(), so that a failure leaves
-/// whatever was at `path` whole. Ids given by the caller must be unique; 0 in an id field lets the database
-/// choose. Errors are kept and returned by finish(). A process or device given twice is one row: the spans of
-/// a process are united and its losses summed, a device stays as first given.
+/// The file that a trace given as `path` goes to: links are followed and stay. Refuses what cannot hold an
+/// SQLite database: a folder, a device, a pipe, a socket, and "-" for stdout.
+Result<std::filesystem::path> trace_destination(const std::filesystem::path& path);
+
+/// Writes a trace: to a temporary file beside its destination, moved there by finish(), so that a failure
+/// leaves whatever was at `path` whole. Ids given by the caller must be unique; 0 in an id field lets the
+/// database choose. Errors are kept and returned by finish(). A process or device given twice is one row: the
+/// spans of a process are united and its losses summed, a device stays as first given.
 class TraceWriter {
   public:
     static Result<TraceWriter> create(const std::filesystem::path& path);

@@ -40,8 +40,32 @@ int flush_to_disk(const fs::path& path, int flags) {
 
 } // namespace
 
+Result<fs::path> trace_destination(const fs::path& path) {
+    const auto refusal = [&](std::string_view kind) {
+        return usage_error(
+            fmt::format("a trace cannot be written to '{}'", path.string()),
+            fmt::format("it is {}, and a trace is an SQLite database, which needs a file", kind),
+            "name a file with -o, such as -o trace.db");
+    };
+    if (path == "-") return refusal("stdout");
+    std::error_code ignored; // what is not there, or cannot be asked for, is met when it is created
+    switch (fs::status(path, ignored).type()) {
+    case fs::file_type::directory:
+        return refusal("a folder");
+    case fs::file_type::fifo:
+        return refusal("a pipe");
+    case fs::file_type::socket:
+        return refusal("a socket");
+    case fs::file_type::character:
+    case fs::file_type::block:
+        return refusal("a device");
+    default:
+        return follow_links(path);
+    }
+}
+
 struct TraceWriter::Impl {
-    fs::path path;
+    fs::path path; ///< links followed
     fs::path temporary_path;
     Database database;
     std::optional<Diagnostic> error;
@@ -152,9 +176,8 @@ TraceWriter::TraceWriter(TraceWriter&&) noexcept = default;
 TraceWriter& TraceWriter::operator=(TraceWriter&&) noexcept = default;
 TraceWriter::~TraceWriter() = default;
 
-Result<TraceWriter> TraceWriter::create(const fs::path& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
+Result<TraceWriter> TraceWriter::create(const fs::path& given_path) {
+    DEEPJIT_TRY(const fs::path path, trace_destination(given_path));
     std::string temporary = path.string() + ".XXXXXX";
     const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC); // mode 0600: arguments may be private
     if (descriptor < 0) return cannot_write(path, errno);

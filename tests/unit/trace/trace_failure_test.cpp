@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace deepjit::trace {
@@ -196,7 +197,41 @@ TEST_F(TraceFailure, a_folder_that_is_read_only_is_named_when_writing) {
 TEST_F(TraceFailure, a_folder_at_the_path_itself_is_refused_before_writing) {
     const auto writer = TraceWriter::create(folder_.path());
     ASSERT_FALSE(writer);
-    EXPECT_EQ(writer.error().evidence, "Is a directory");
+    EXPECT_THAT(writer.error().evidence, HasSubstr("it is a folder"));
+}
+
+TEST_F(TraceFailure, a_link_stays_and_the_file_that_it_points_to_is_written) {
+    fs::create_directory(folder_ / "elsewhere");
+    fs::create_symlink("elsewhere/real.db", path_); // does not exist yet
+    for (const std::uint32_t kernels : {2U, 3U}) {
+        write_trace(path_, kernels);
+        EXPECT_TRUE(fs::is_symlink(path_));
+        EXPECT_EQ(Trace::open(folder_ / "elsewhere/real.db")->kernels()->size(), kernels);
+    }
+    EXPECT_EQ(files_in(folder_ / "elsewhere"), 1U);
+}
+
+TEST_F(TraceFailure, links_in_a_circle_are_refused) {
+    fs::create_symlink("other", path_);
+    fs::create_symlink("trace.db", folder_ / "other");
+    const auto writer = TraceWriter::create(path_);
+    ASSERT_FALSE(writer);
+    EXPECT_EQ(writer.error().evidence, "Too many levels of symbolic links");
+}
+
+TEST_F(TraceFailure, a_pipe_a_device_and_stdout_are_refused_and_stay_what_they_are) {
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    fs::create_symlink("/dev/null", folder_ / "device");
+    for (const auto& [path, kind] : std::vector<std::pair<fs::path, std::string>>{
+             {path_, "a pipe"}, {folder_ / "device", "a device"}, {"-", "stdout"}}) {
+        const auto writer = TraceWriter::create(path);
+        ASSERT_FALSE(writer) << path;
+        EXPECT_EQ(writer.error().kind, ErrorKind::Usage);
+        EXPECT_THAT(writer.error().evidence, HasSubstr("it is " + kind));
+    }
+    EXPECT_TRUE(fs::is_fifo(path_));
+    EXPECT_TRUE(fs::is_symlink(folder_ / "device"));
+    EXPECT_EQ(files_in(folder_.path()), 2U);
 }
 
 /// While it lives, no file of this process may grow past `bytes`: write() then fails with EFBIG.
