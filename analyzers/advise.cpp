@@ -5,6 +5,7 @@
 #include "analyzers/escapes.hpp"
 #include "analyzers/frame_summary.hpp"
 #include "analyzers/graph_blockers.hpp"
+#include "analyzers/no_kernels.hpp"
 #include "analyzers/registry.hpp"
 #include "analyzers/statistics.hpp"
 #include "analyzers/traffic.hpp"
@@ -22,6 +23,7 @@ namespace {
 struct AnalysedTrack {
     TrackFrames frames;
     GapAnalysis gaps;
+    LaunchExposure exposure;
     model::FrameSummary summary;
     LaunchConstants constants;
 };
@@ -49,7 +51,8 @@ AnalysedTrack analyse(const model::TraceData& trace, TrackFrames frames, const A
     AnalysedTrack track;
     const BusyTime busy(trace, frames.track.device_id);
     track.gaps = find_gaps(trace, frames, busy, options);
-    track.summary = summarise_frames(trace, frames, track.gaps, busy);
+    track.exposure = launch_exposure(frames, track.gaps);
+    track.summary = summarise_frames(trace, frames, track.exposure, busy);
     track.constants = constants_for(trace, track.gaps);
     track.frames = std::move(frames);
     return track;
@@ -70,26 +73,6 @@ TrackFrames frames_of(const model::TraceData& trace, const Track& track, const A
     return frames;
 }
 
-/// Exposed launch time before the kernels [first, first + count) of a frame, median over frames.
-double exposed_within(const AnalysedTrack& track, std::size_t first, std::size_t count) {
-    std::vector<double> sums;
-    for (std::size_t i = 0; i < track.frames.frames.size(); ++i) {
-        const std::vector<std::size_t>& kernels = track.frames.frames[i].kernels;
-        double sum = 0;
-        const auto add = [&](const Gap& gap) {
-            const auto begin = kernels.begin() + static_cast<std::ptrdiff_t>(first);
-            const auto end = begin + static_cast<std::ptrdiff_t>(count);
-            if (gap.is_exposed() && std::find(begin, end, gap.next_kernel) != end) sum += gap.corrected_ns;
-        };
-        std::for_each(track.gaps.by_frame[i].begin(), track.gaps.by_frame[i].end(), add);
-        // The gap before a frame's first kernel is the last of the frame before.
-        if (first == 0 && i > 0 && !track.gaps.by_frame[i - 1].empty())
-            add(track.gaps.by_frame[i - 1].back());
-        sums.push_back(sum);
-    }
-    return median(std::move(sums));
-}
-
 double busy_within(const model::TraceData& trace, const AnalysedTrack& track, std::size_t first,
                    std::size_t count, double share) {
     std::vector<double> sums;
@@ -104,8 +87,7 @@ double busy_within(const model::TraceData& trace, const AnalysedTrack& track, st
 
 /// Time of a whole frame without the tracer's cost.
 double corrected_frame_ns(const model::FrameSummary& summary) {
-    const double tracer_ns = static_cast<double>(summary.kernels_per_frame) *
-                             (summary.launch_ns.typical - summary.launch_corrected_ns.typical);
+    const double tracer_ns = summary.exposed_traced_ns.typical - summary.exposed_ns.typical;
     return std::max(summary.busy_ns.typical, summary.frame_ns.typical - tracer_ns);
 }
 
@@ -116,7 +98,7 @@ model::ChainAdvice judge(const model::TraceData& trace, const AnalysedTrack& tra
     advice.busy_ns = {busy_within(trace, track, found.first_position, count, 0.1),
                       busy_within(trace, track, found.first_position, count, 0.5),
                       busy_within(trace, track, found.first_position, count, 0.9)};
-    advice.exposed_ns = exposed_within(track, found.first_position, count);
+    advice.exposed_ns = track.exposure.corrected_within(found.first_position, count);
     advice.stream_ns = {advice.busy_ns.low + advice.exposed_ns, advice.busy_ns.typical + advice.exposed_ns,
                         advice.busy_ns.high + advice.exposed_ns};
     Result<model::LogicalTraffic> traffic = logical_traffic(found.chain);
@@ -129,6 +111,8 @@ model::ChainAdvice judge(const model::TraceData& trace, const AnalysedTrack& tra
     stretch.launches = static_cast<std::int64_t>(count);
     stretch.work_ns = advice.busy_ns.typical;
     stretch.exposed_ns = advice.exposed_ns;
+    stretch.first_gap_ns = track.exposure.corrected_ns[found.first_position];
+    stretch.begins_frame = found.first_position == 0;
     stretch.in_graph = found.chain.in_graph;
     stretch.graph_blocker = graph_blocker(trace, track.frames, found.first_position, count);
     stretch.frame_ns = corrected_frame_ns(track.summary);
@@ -138,8 +122,7 @@ model::ChainAdvice judge(const model::TraceData& trace, const AnalysedTrack& tra
     if (advice.traffic && advice.traffic->compulsory_bytes > 0) work.inflation = advice.traffic->inflation();
     RestOfFrame rest;
     rest.launches = track.summary.kernels_per_frame - stretch.launches;
-    rest.exposed_ns =
-        std::max(0.0, exposed_within(track, 0, track.frames.kernels_per_frame()) - advice.exposed_ns);
+    rest.exposed_ns = std::max(0.0, track.summary.exposed_ns.typical - advice.exposed_ns);
     advice.verdict = judge_chain(stretch, work, rest, track.constants, options);
     advice.chain = std::move(found.chain);
     return advice;
@@ -151,7 +134,9 @@ model::Verdict judge_whole_frame(const model::TraceData& trace, const AnalysedTr
     Stretch stretch;
     stretch.launches = track.summary.kernels_per_frame;
     stretch.work_ns = track.summary.busy_ns.typical;
-    stretch.exposed_ns = track.summary.launch_corrected_ns.typical * static_cast<double>(stretch.launches);
+    stretch.exposed_ns = track.summary.exposed_ns.typical;
+    stretch.first_gap_ns = track.exposure.corrected_ns.front();
+    stretch.begins_frame = true;
     stretch.in_graph = track.summary.in_graph;
     stretch.graph_blocker = graph_blocker(trace, track.frames, 0, track.frames.kernels_per_frame());
     stretch.frame_ns = corrected_frame_ns(track.summary);
@@ -211,16 +196,17 @@ model::Report advise(const model::TraceData& trace, const AdviseOptions& options
     model::Report report;
     report.source = trace.source;
     report.kernel_count = static_cast<std::int64_t>(trace.kernels.size());
-    report.no_frame_reason = "The trace holds no kernel.";
-    report.verdict.deciding_term = report.no_frame_reason;
     if (trace.kernels.empty()) {
+        report.no_kernels = why_no_kernels(trace);
+        report.no_frame_reason = "The trace holds no kernel.";
+        report.verdict.advice = model::Advice::Withheld;
+        report.verdict.deciding_term = "the trace holds no kernel";
         report.parameters = parameters_of(options, trace.calibration, nullptr);
         return report;
     }
     const Accesses accesses(trace);
     const DeviceHistory history(trace);
     std::optional<AnalysedTrack> main;
-    report.no_frame_reason.clear();
     for (const Track& track : find_tracks(trace)) {
         TrackFrames frames = frames_of(trace, track, options);
         if (frames.frames.empty()) {
@@ -243,7 +229,8 @@ model::Report advise(const model::TraceData& trace, const AdviseOptions& options
         report.gaps = total_gaps(main->gaps);
         report.verdict = judge_whole_frame(trace, *main, report.chains, options);
     } else {
-        report.verdict.deciding_term = report.no_frame_reason;
+        report.verdict.advice = model::Advice::Withheld;
+        report.verdict.deciding_term = "no frame was found, so no time can be put beside another";
     }
     const Evidence evidence{trace,
                             options,

@@ -6,8 +6,8 @@
 
 namespace deepjit::analyzers {
 
-/// Runs every analyzer on the trace. A trace with no kernels gives a report with kernel_count 0, no frame, no
-/// chain and the advice LeaveAlone.
+/// Runs every analyzer on the trace. A trace without kernels, or without a frame that repeats, gives a report
+/// with no frame, no chain and the advice Withheld.
 model::Report advise(const model::TraceData& trace, const AdviseOptions& options = {});
 
 } // namespace deepjit::analyzers

@@ -1,5 +1,7 @@
 #include "analyzers/busy_time.hpp"
 
+#include "analyzers/tracks.hpp"
+
 #include <algorithm>
 
 namespace deepjit::analyzers {
@@ -9,8 +11,7 @@ namespace {
 std::vector<Interval> work_of(const model::TraceData& trace, std::uint32_t device_id) {
     std::vector<Interval> work;
     const auto add = [&](const auto& op) {
-        // A start of 0 is a time that CUPTI could not take.
-        if (op.device_id == device_id && op.start_ns > 0) work.push_back({op.start_ns, op.end_ns});
+        if (op.device_id == device_id && has_times(op)) work.push_back({op.start_ns, op.end_ns});
     };
     std::for_each(trace.kernels.begin(), trace.kernels.end(), add);
     std::for_each(trace.memory_ops.begin(), trace.memory_ops.end(), add);

@@ -1,11 +1,15 @@
 #include "analyzers/escapes.hpp"
 
+#include "analyzers/tracks.hpp"
 #include "src/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace deepjit::analyzers {
 namespace {
@@ -43,6 +47,15 @@ class EscapeFinder {
     /// What becomes of `buffer` after the kernel `writer`, apart from the kernels of `inside`.
     Observation observe(const BufferUse& buffer, const trace::Kernel& writer,
                         const std::vector<std::int64_t>& inside) const {
+        // The order of the stream bounds when its own untimed work ran, but not that of another stream.
+        for (const DeviceHistory::Event& event : history_.untimed()) {
+            if (event.process_id != writer.process_id || event.stream() == DeviceHistory::stream_of(writer))
+                continue;
+            Observation seen = seen_by(event, buffer);
+            if (seen.fate != Fate::Read) continue;
+            seen.reader += ", whose times are not known,";
+            return seen;
+        }
         const std::int64_t freed_ns = time_of_freeing(buffer);
         for (std::size_t i = history_.first_at(writer.start_ns); i < history_.events().size(); ++i) {
             const DeviceHistory::Event& event = history_.events()[i];
@@ -51,8 +64,7 @@ class EscapeFinder {
             if (event.kernel != nullptr &&
                 std::find(inside.begin(), inside.end(), event.kernel->kernel_id) != inside.end())
                 continue;
-            const Observation seen =
-                event.kernel != nullptr ? seen_by(*event.kernel, buffer) : seen_by(*event.memory_op, buffer);
+            const Observation seen = seen_by(event, buffer);
             if (seen.fate != Fate::Untold) return seen;
         }
         return {};
@@ -65,6 +77,10 @@ class EscapeFinder {
                 allocation.end_ns)
                 return *allocation.end_ns;
         return std::numeric_limits<std::int64_t>::max();
+    }
+
+    Observation seen_by(const DeviceHistory::Event& event, const BufferUse& buffer) const {
+        return event.kernel != nullptr ? seen_by(*event.kernel, buffer) : seen_by(*event.memory_op, buffer);
     }
 
     Observation seen_by(const trace::Kernel& kernel, const BufferUse& buffer) const {
@@ -119,13 +135,38 @@ bool read_inside(const model::Chain& chain, std::size_t writer, const BufferUse&
 } // namespace
 
 DeviceHistory::DeviceHistory(const model::TraceData& trace) {
+    std::map<Stream, std::map<std::uint32_t, std::int64_t>> starts; // by correlation
+    const auto for_all_work = [&trace](const auto& visit) {
+        for (const trace::Kernel& kernel : trace.kernels)
+            visit(kernel, &kernel, nullptr);
+        for (const trace::MemoryOp& op : trace.memory_ops)
+            visit(op, nullptr, &op);
+    };
+    for_all_work([&](const auto& work, const trace::Kernel*, const trace::MemoryOp*) {
+        if (has_times(work)) starts[stream_of(work)][work.correlation_id] = work.start_ns;
+    });
     events_.reserve(trace.kernels.size() + trace.memory_ops.size());
-    for (const trace::Kernel& kernel : trace.kernels)
-        events_.push_back({kernel.start_ns, kernel.process_id, &kernel, nullptr});
-    for (const trace::MemoryOp& op : trace.memory_ops)
-        events_.push_back({op.start_ns, op.process_id, nullptr, &op});
-    std::stable_sort(events_.begin(), events_.end(),
-                     [](const Event& a, const Event& b) { return a.start_ns < b.start_ns; });
+    for_all_work([&](const auto& work, const trace::Kernel* kernel, const trace::MemoryOp* op) {
+        Event event{work.start_ns, work.process_id, kernel, op};
+        if (!has_times(work)) {
+            const auto& later = starts[stream_of(work)];
+            const auto next = later.upper_bound(work.correlation_id);
+            event.start_ns = next == later.end() ? std::numeric_limits<std::int64_t>::max() : next->second;
+            untimed_.push_back(event);
+        }
+        events_.push_back(event);
+    });
+    std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+        return std::make_pair(a.start_ns, a.is_timed()) < std::make_pair(b.start_ns, b.is_timed());
+    });
+}
+
+bool DeviceHistory::Event::is_timed() const {
+    return kernel != nullptr ? has_times(*kernel) : has_times(*memory_op);
+}
+
+DeviceHistory::Stream DeviceHistory::Event::stream() const {
+    return kernel != nullptr ? stream_of(*kernel) : stream_of(*memory_op);
 }
 
 std::size_t DeviceHistory::first_at(std::int64_t time_ns) const {

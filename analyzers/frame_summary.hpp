@@ -2,14 +2,13 @@
 
 #include "analyzers/busy_time.hpp"
 #include "analyzers/frames.hpp"
-#include "analyzers/gaps.hpp"
+#include "analyzers/launch_exposure.hpp"
 
 namespace deepjit::analyzers {
 
-/// t, T, L and c of each frame, and their spread. With B gaps that were not exposed (blocked, tracer,
-/// unknown, the one before the frame's first kernel among them), L = exposed time ÷ (K − B): the launches
-/// whose cost can be seen. c is what remains of t, and so holds blocked time and what no gap accounts for.
+/// t, T, K·L, L and c of the frames, and their spread. K·L is the launch exposure of all of a frame's kernels
+/// and L a K-th part of it. c is what remains of t: blocked time, and all that no exposed gap accounts for.
 model::FrameSummary summarise_frames(const model::TraceData& trace, const TrackFrames& frames,
-                                     const GapAnalysis& gaps, const BusyTime& busy);
+                                     const LaunchExposure& exposure, const BusyTime& busy);
 
 } // namespace deepjit::analyzers

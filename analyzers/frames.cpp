@@ -1,6 +1,7 @@
 #include "analyzers/frames.hpp"
 
 #include "analyzers/statistics.hpp"
+#include "src/base/units.hpp"
 
 #include <fmt/format.h>
 
@@ -108,7 +109,7 @@ std::size_t boundary_of(const Track& track, const Period& period) {
             std::size_t before = at;
             while (before > 0 && track.items[before - 1].kind == Kind::Synchronise)
                 --before;
-            if (before == 0) continue;
+            if (before == 0 || !track.items[at].is_timed || !track.items[before - 1].is_timed) continue;
             samples.push_back(static_cast<double>(track.items[at].start_ns - track.items[before - 1].end_ns));
         }
         gaps[offset] = std::max(0.0, median(samples));
@@ -143,17 +144,23 @@ std::vector<std::size_t> occurrences_of(const std::vector<std::uint32_t>& patter
     return found;
 }
 
+bool all_timed(const Track& track, std::size_t first_item, std::size_t length) {
+    const auto begin = track.items.begin() + static_cast<std::ptrdiff_t>(first_item);
+    return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(length),
+                       [](const TrackItem& item) { return item.is_timed; });
+}
+
 std::optional<Frame> frame_at(const model::TraceData& trace, const Track& track, std::size_t first_item,
                               std::size_t length) {
     Frame frame;
     frame.first_item = first_item;
+    if (!all_timed(track, first_item, length)) return std::nullopt;
     for (std::size_t i = first_item; i < first_item + length; ++i)
         for (std::size_t k = 0; k < track.items[i].kernel_count; ++k)
             frame.kernels.push_back(track.kernels[track.items[i].first_kernel + k]);
     if (frame.kernels.empty()) return std::nullopt;
     frame.span = {trace.kernels[frame.kernels.front()].start_ns, 0};
     for (const std::size_t kernel : frame.kernels) {
-        if (trace.kernels[kernel].start_ns <= 0) return std::nullopt; // no time was taken
         frame.span.start_ns = std::min(frame.span.start_ns, trace.kernels[kernel].start_ns);
         frame.span.end_ns = std::max(frame.span.end_ns, trace.kernels[kernel].end_ns);
     }
@@ -207,7 +214,9 @@ TrackFrames find_frames(const model::TraceData& trace, Track track, const Advise
         pattern.push_back(symbols[period->first + (first - period->first + i) % period->length]);
     result.items_per_frame = period->length;
     std::optional<std::size_t> follows;
+    std::int64_t without_times = 0;
     for (const std::size_t at : occurrences_of(pattern, symbols)) {
+        without_times += all_timed(items, at, period->length) ? 0 : 1;
         std::optional<Frame> frame = frame_at(trace, items, at, period->length);
         if (!frame) continue;
         if (follows && *follows == at) result.frames.back().next_start_ns = frame->span.start_ns;
@@ -217,8 +226,13 @@ TrackFrames find_frames(const model::TraceData& trace, Track track, const Advise
     drop_warm_up(result.frames);
     if (static_cast<std::int64_t>(result.frames.size()) < options.minimum_frames) {
         result.frames.clear();
-        result.no_period_reason = fmt::format("Fewer than {} whole frames were found on stream {}.",
+        result.no_period_reason = fmt::format("Fewer than {} whole frames were found on stream {}",
                                               options.minimum_frames, items.stream_id);
+        result.no_period_reason +=
+            without_times > 0
+                ? fmt::format(": {} {} work whose times CUPTI could not take.", format_count(without_times),
+                              without_times == 1 ? "frame holds" : "frames hold")
+                : ".";
         return result;
     }
     result.kernels_outside -= static_cast<std::int64_t>(result.frames.size() * result.kernels_per_frame());

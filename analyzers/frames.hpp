@@ -43,7 +43,7 @@ struct Period {
 std::optional<Period> find_period(const std::vector<std::uint32_t>& symbols, std::int64_t minimum_repeats);
 
 /// Frames begin after the host synchronised, or else after the cycle's longest idle time. Leading frames that
-/// took more than twice the median are warm-up.
+/// took more than twice the median are warm-up. A frame with work that has no times is left out.
 TrackFrames find_frames(const model::TraceData& trace, Track track, const AdviseOptions& options);
 
 /// The frame of median span.

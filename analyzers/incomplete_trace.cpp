@@ -7,6 +7,13 @@
 #include <algorithm>
 
 namespace deepjit::analyzers {
+namespace {
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
+}
+
+} // namespace
 
 std::vector<model::Finding> find_incomplete_trace(const Evidence& evidence) {
     std::vector<model::Finding> findings;
@@ -20,8 +27,8 @@ std::vector<model::Finding> find_incomplete_trace(const Evidence& evidence) {
     };
     for (const trace::Process& process : evidence.trace.processes) {
         if (process.dropped_records > 0)
-            add(fmt::format("CUPTI dropped {} records of process {}: kernels are missing.",
-                            format_count(process.dropped_records), process.process_id),
+            add(fmt::format("CUPTI dropped {} of process {}: kernels are missing.",
+                            counted(process.dropped_records, "record", "records"), process.process_id),
                 "Record fewer frames.");
         if (process.lost_bytes > 0)
             add(fmt::format("The last {} of process {} could not be read.",
@@ -29,16 +36,18 @@ std::vector<model::Finding> find_incomplete_trace(const Evidence& evidence) {
                 "");
     }
     const auto untimed = std::count_if(evidence.trace.kernels.begin(), evidence.trace.kernels.end(),
-                                       [](const trace::Kernel& kernel) { return kernel.start_ns <= 0; });
+                                       [](const trace::Kernel& kernel) { return !has_times(kernel); });
     if (untimed > 0)
-        add(fmt::format("{} kernels have no times: frames with them are left out.", format_count(untimed)),
+        add(fmt::format("{} no times: frames with {} are left out.",
+                        counted(untimed, "kernel has", "kernels have"), untimed == 1 ? "it" : "them"),
             "");
     const auto without_arguments = std::count_if(
         evidence.trace.kernels.begin(), evidence.trace.kernels.end(),
         [](const trace::Kernel& kernel) { return kernel.arguments_id == 0 && kernel.graph_id == 0; });
     if (without_arguments > 0)
-        add(fmt::format("{} launches have no recorded arguments: what they need is assumed, not proved.",
-                        format_count(without_arguments)),
+        add(fmt::format("{} no recorded arguments: what {} is assumed, not proved.",
+                        counted(without_arguments, "launch has", "launches have"),
+                        without_arguments == 1 ? "it needs" : "they need"),
             "");
     return findings;
 }

@@ -34,9 +34,14 @@ class TrackBuilder {
     }
 
   private:
+    struct PendingItem {
+        TrackItem item;
+        std::vector<std::size_t> kernels;
+        std::uint32_t correlation_id = 0; ///< of the call; they count up in the order of the calls
+    };
     struct Pending {
         Track track;
-        std::vector<std::vector<std::size_t>> kernels_of_item; ///< beside items, until they are in order
+        std::vector<PendingItem> items;
         bool all_calls_known = true;
         std::set<std::uint32_t> threads; ///< that launched on it
     };
@@ -53,69 +58,91 @@ class TrackBuilder {
         return symbols_.emplace(key, static_cast<std::uint32_t>(symbols_.size())).first->second;
     }
 
+    /// Those with times first, so that a graph's place does not rest on a kernel that has none.
     void collect_kernels() {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Pending*, std::size_t>> graph_items;
-        for (std::size_t i = 0; i < trace_.kernels.size(); ++i) {
-            const trace::Kernel& kernel = trace_.kernels[i];
-            const bool in_graph = kernel.graph_id != 0;
-            if (in_graph) {
-                const auto found = graph_items.find({kernel.process_id, kernel.correlation_id});
-                if (found != graph_items.end()) {
-                    auto& [pending, item] = found->second;
-                    pending->kernels_of_item[item].push_back(i);
-                    TrackItem& launch = pending->track.items[item];
-                    launch.end_ns = std::max(launch.end_ns, kernel.end_ns);
-                    pending->track.busy_ns += static_cast<double>(kernel.duration_ns());
-                    continue;
-                }
-            }
-            Pending& pending = track_of(kernel.process_id, kernel.device_id, kernel.stream_id);
-            const std::uint32_t symbol =
-                in_graph
-                    ? symbol_of({Kind::GraphLaunch, kernel.graph_id, 0})
-                    : symbol_of({Kind::Kernel, kernel.config_id, with_arguments_ ? kernel.arguments_id : 0});
-            pending.track.items.push_back(
-                {in_graph ? Kind::GraphLaunch : Kind::Kernel, symbol, 0, 0, kernel.start_ns, kernel.end_ns});
-            pending.kernels_of_item.push_back({i});
-            pending.track.busy_ns += static_cast<double>(kernel.duration_ns());
-            if (const trace::HostCall* call = trace_.call_of(kernel))
-                pending.threads.insert(call->thread_id);
-            else
-                pending.all_calls_known = false;
-            if (in_graph)
-                graph_items[{kernel.process_id, kernel.correlation_id}] = {&pending,
-                                                                           pending.track.items.size() - 1};
+        for (const bool timed : {true, false})
+            for (std::size_t i = 0; i < trace_.kernels.size(); ++i)
+                if (has_times(trace_.kernels[i]) == timed) add_kernel(i);
+    }
+
+    void add_kernel(std::size_t index) {
+        const trace::Kernel& kernel = trace_.kernels[index];
+        const bool timed = has_times(kernel);
+        const bool in_graph = kernel.graph_id != 0;
+        const std::pair launch(kernel.process_id, kernel.correlation_id);
+        if (const auto found = graph_items_.find(launch); in_graph && found != graph_items_.end()) {
+            auto& [pending, item] = found->second;
+            PendingItem& graph = pending->items[item];
+            graph.kernels.push_back(index);
+            graph.item.end_ns = std::max(graph.item.end_ns, kernel.end_ns);
+            graph.item.is_timed = graph.item.is_timed && timed;
+            if (timed) pending->track.busy_ns += static_cast<double>(kernel.duration_ns());
+            return;
         }
+        Pending& pending = track_of(kernel.process_id, kernel.device_id, kernel.stream_id);
+        if (in_graph) graph_items_[launch] = {&pending, pending.items.size()};
+        TrackItem item;
+        item.kind = in_graph ? Kind::GraphLaunch : Kind::Kernel;
+        item.symbol =
+            in_graph ? symbol_of({Kind::GraphLaunch, kernel.graph_id, 0})
+                     : symbol_of({Kind::Kernel, kernel.config_id, with_arguments_ ? kernel.arguments_id : 0});
+        item.is_timed = timed;
+        if (timed) {
+            item.start_ns = kernel.start_ns;
+            item.end_ns = kernel.end_ns;
+            pending.track.busy_ns += static_cast<double>(kernel.duration_ns());
+        }
+        pending.items.push_back({item, {index}, kernel.correlation_id});
+        if (const trace::HostCall* call = trace_.call_of(kernel))
+            pending.threads.insert(call->thread_id);
+        else
+            pending.all_calls_known = false;
     }
 
     void collect_memory_ops() {
         for (const trace::MemoryOp& op : trace_.memory_ops) {
             if (op.graph_id != 0) continue; // part of a GraphLaunch item
-            Pending& pending = track_of(op.process_id, op.device_id, op.stream_id);
-            const std::uint32_t symbol = symbol_of({Kind::MemoryOp, static_cast<std::int64_t>(op.kind), 0});
-            pending.track.items.push_back({Kind::MemoryOp, symbol, 0, 0, op.start_ns, op.end_ns});
-            pending.kernels_of_item.emplace_back();
+            TrackItem item;
+            item.kind = Kind::MemoryOp;
+            item.symbol = symbol_of({Kind::MemoryOp, static_cast<std::int64_t>(op.kind), 0});
+            item.is_timed = has_times(op);
+            if (item.is_timed) {
+                item.start_ns = op.start_ns;
+                item.end_ns = op.end_ns;
+            }
+            track_of(op.process_id, op.device_id, op.stream_id)
+                .items.push_back({item, {}, op.correlation_id});
         }
     }
 
-    /// A stream runs its work in the order of issue, so that the device's times give that order.
+    /// A stream runs its work in the order of issue, so that the device's times give that order. What has
+    /// none goes before the first item that was issued after it.
     static void order_items(Pending& pending) {
-        std::vector<std::size_t> order(pending.track.items.size());
-        for (std::size_t i = 0; i < order.size(); ++i)
-            order[i] = i;
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return pending.track.items[a].start_ns < pending.track.items[b].start_ns;
+        const auto has_start = [](const PendingItem& item) { return item.item.start_ns > 0; };
+        std::vector<PendingItem>& items = pending.items;
+        const auto untimed = std::stable_partition(items.begin(), items.end(), has_start);
+        std::stable_sort(items.begin(), untimed, [](const PendingItem& a, const PendingItem& b) {
+            return a.item.start_ns < b.item.start_ns;
         });
-        std::vector<TrackItem> items;
-        for (const std::size_t i : order) {
-            TrackItem item = pending.track.items[i];
+        std::stable_sort(untimed, items.end(), [](const PendingItem& a, const PendingItem& b) {
+            return a.correlation_id < b.correlation_id;
+        });
+        auto next_untimed = untimed;
+        const auto append = [&pending](const PendingItem& added) {
+            TrackItem item = added.item;
             item.first_kernel = pending.track.kernels.size();
-            item.kernel_count = pending.kernels_of_item[i].size();
-            pending.track.kernels.insert(pending.track.kernels.end(), pending.kernels_of_item[i].begin(),
-                                         pending.kernels_of_item[i].end());
-            items.push_back(item);
+            item.kernel_count = added.kernels.size();
+            pending.track.kernels.insert(pending.track.kernels.end(), added.kernels.begin(),
+                                         added.kernels.end());
+            pending.track.items.push_back(item);
+        };
+        for (auto timed = items.begin(); timed != untimed; ++timed) {
+            for (; next_untimed != items.end() && next_untimed->correlation_id < timed->correlation_id;
+                 ++next_untimed)
+                append(*next_untimed);
+            append(*timed);
         }
-        pending.track.items = std::move(items);
+        std::for_each(next_untimed, items.end(), append);
     }
 
     void insert_synchronisation(Pending& pending) {
@@ -144,6 +171,8 @@ class TrackBuilder {
     const model::TraceData& trace_;
     bool with_arguments_;
     std::map<TrackKey, Pending> tracks_;
+    /// Item of each graph launch, by process and correlation.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Pending*, std::size_t>> graph_items_;
     std::map<SymbolKey, std::uint32_t> symbols_;
 };
 

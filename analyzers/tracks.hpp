@@ -17,7 +17,14 @@ struct TrackItem {
     std::size_t kernel_count = 0;
     std::int64_t start_ns = 0; ///< on the device; of the call for Synchronise
     std::int64_t end_ns = 0;
+    bool is_timed = true; ///< false where CUPTI could not take a time of it or, of a graph, of a kernel in it
 };
+
+/// Whether CUPTI took both times of a kernel, copy or memset.
+template <class Work>
+bool has_times(const Work& work) {
+    return work.start_ns > 0 && work.end_ns >= work.start_ns;
+}
 
 /// The work of one stream of one process. Kernels of a CUDA Graph belong to the stream of their first kernel,
 /// wherever the graph's branches ran, and are one item.
@@ -32,7 +39,8 @@ struct Track {
 
 /// All tracks that have kernels, the one with most first. What tells items apart is the kernel's
 /// configuration (name, grid, block, shared memory), the graph, or the kind of copy; with `with_arguments`
-/// the arguments too. Host synchronisation appears where all launches have their calls recorded.
+/// the arguments too. Host synchronisation appears where all launches have their calls recorded. Work without
+/// times stands where its launch call stands among those of the stream.
 std::vector<Track> find_tracks(const model::TraceData& trace, bool with_arguments = false);
 
 } // namespace deepjit::analyzers

@@ -30,9 +30,25 @@ Range shifted(const Range& range, double by) {
     return {range.low + by, range.typical + by, range.high + by};
 }
 
+/// What a graph whose nodes cost `node_ns` leaves of the gap before the stretch.
+double first_gap_in_graph(const Stretch& stretch, double node_ns) {
+    const bool node_before = !stretch.in_graph && !stretch.begins_frame;
+    return node_before ? std::min(stretch.first_gap_ns, node_ns) : stretch.first_gap_ns;
+}
+
 bool graph_pays_after_fusing(const RestOfFrame& rest, const LaunchConstants& constants, double least_ns) {
     const double nodes_ns = constants.graph_node_ns / 2 * static_cast<double>(rest.launches);
     return rest.launches >= 1 && rest.exposed_ns - nodes_ns >= least_ns;
+}
+
+model::WaysToRun ways_to_run(double as_recorded_ns, const Verdict& verdict, bool capturable) {
+    model::WaysToRun ways;
+    ways.as_recorded_ns = as_recorded_ns;
+    ways.fused_ns = as_recorded_ns - verdict.fuse_saving_ns.typical;
+    if (!capturable) return ways;
+    ways.in_graph_ns = as_recorded_ns - verdict.graph_saving_ns.typical;
+    ways.fused_in_graph_ns = *ways.in_graph_ns - verdict.fuse_saving_after_graph_ns.typical;
+    return ways;
 }
 
 /// Replaces an advice that the tracer's own cost could have made up.
@@ -52,10 +68,14 @@ void withhold_if_within_tracer_cost(Verdict& verdict, double saving_ns, const St
 
 Range time_in_graph(const Stretch& stretch, const LaunchConstants& constants) {
     if (stretch.in_graph) return exactly(time_in_stream(stretch));
-    const double nodes_ns = constants.graph_node_ns * static_cast<double>(stretch.launches);
     const double stream_ns = time_in_stream(stretch);
-    return {stretch.work_ns, std::min(stream_ns, stretch.work_ns + nodes_ns / 2),
-            std::min(stream_ns, stretch.work_ns + nodes_ns)};
+    const auto between = static_cast<double>(stretch.launches - 1);
+    const auto with_nodes_of = [&](double node_ns) {
+        return std::min(stream_ns,
+                        stretch.work_ns + first_gap_in_graph(stretch, node_ns) + between * node_ns);
+    };
+    return {with_nodes_of(0), with_nodes_of(constants.graph_node_ns / 2),
+            with_nodes_of(constants.graph_node_ns)};
 }
 
 Range fused_work(const Stretch& stretch, const FusedWork& steps) {
@@ -70,21 +90,20 @@ Verdict judge_chain(const Stretch& chain, const FusedWork& steps, const RestOfFr
                     const LaunchConstants& constants, const AdviseOptions& options) {
     Verdict verdict;
     verdict.graph_blocker = chain.in_graph ? "" : chain.graph_blocker;
-    const double launch_ns =
-        chain.exposed_ns / static_cast<double>(std::max<std::int64_t>(1, chain.launches));
-    const double node_ns = std::min(constants.graph_node_ns / 2, launch_ns);
     const Range stream = exactly(time_in_stream(chain));
     const Range graph = time_in_graph(chain, constants);
     const Range work = fused_work(chain, steps);
     verdict.graph_saving_ns = chain.in_graph ? Range{} : difference(stream, graph);
-    verdict.fuse_saving_ns = difference(stream, shifted(work, launch_ns));
+    verdict.fuse_saving_ns = difference(stream, shifted(work, chain.first_gap_ns));
     // After a graph both sides have its node costs, so that the two ranges move together.
-    const double graph_ns = graph.typical;
-    verdict.fuse_saving_after_graph_ns =
-        chain.in_graph ? verdict.fuse_saving_ns : difference(exactly(graph_ns), shifted(work, node_ns));
+    const double gap_left_ns = first_gap_in_graph(chain, constants.graph_node_ns / 2);
+    verdict.fuse_saving_after_graph_ns = chain.in_graph
+                                             ? verdict.fuse_saving_ns
+                                             : difference(exactly(graph.typical), shifted(work, gap_left_ns));
 
     const double least_ns = options.worthwhile_share * chain.frame_ns;
     const bool capturable = !chain.in_graph && chain.graph_blocker.empty();
+    verdict.ways = ways_to_run(time_in_stream(chain), verdict, capturable);
     const Range& fuse_gain = capturable ? verdict.fuse_saving_after_graph_ns : verdict.fuse_saving_ns;
     double saving_ns = 0;
     if (fuse_gain.typical >= least_ns && fuse_gain.typical > 0) {
@@ -139,6 +158,7 @@ Verdict judge_frame(const Stretch& frame, const std::vector<model::ChainAdvice>&
     }
     const double least_ns = options.worthwhile_share * frame.frame_ns;
     const bool capturable = !frame.in_graph && frame.graph_blocker.empty();
+    verdict.ways = ways_to_run(frame.frame_ns, verdict, capturable);
     const bool graph_pays =
         verdict.graph_saving_ns.typical >= least_ns && verdict.graph_saving_ns.typical > 0;
     double saving_ns = 0;

@@ -24,9 +24,13 @@ struct Stretch {
     bool in_graph = false;
     std::string graph_blocker; ///< empty: a CUDA Graph could hold it
     double frame_ns = 0;       ///< of the frame around it
+    double first_gap_ns = 0;   ///< the part of exposed_ns before its first kernel
+    bool begins_frame = false; ///< no launch of the frame precedes it
 };
 
-/// Estimated time of the stretch when a CUDA Graph replays it: from T alone to T + K·graph_node.
+/// Estimated time of the stretch when a CUDA Graph replays it: T and between nothing and graph_node for each
+/// gap between nodes. Before the frame's first kernel stands the launch of the graph instead, which waits as
+/// long as that kernel's did.
 model::Range time_in_graph(const Stretch& stretch, const LaunchConstants& constants);
 
 /// What the steps of a chain tell about the work of a kernel that replaces them.
@@ -44,7 +48,8 @@ struct RestOfFrame {
     double exposed_ns = 0;
 };
 
-/// Verdict on one chain. After fusing it, a CUDA Graph is worth having only for the rest of the frame.
+/// Verdict on one chain. Fusing leaves the gap before its first kernel. After fusing, a CUDA Graph is worth
+/// having only for the rest of the frame.
 model::Verdict judge_chain(const Stretch& chain, const FusedWork& steps, const RestOfFrame& rest,
                            const LaunchConstants& constants, const AdviseOptions& options);
 

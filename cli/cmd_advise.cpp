@@ -1,6 +1,8 @@
 #include "cli/cmd_advise.hpp"
 
 #include "analyzers/advise.hpp"
+#include "cli/option_values.hpp"
+#include "cli/trace_output.hpp"
 #include "reports/advise_json.hpp"
 #include "reports/advise_text.hpp"
 #include "src/base/units.hpp"
@@ -8,6 +10,9 @@
 #include "src/trace/trace.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <array>
 
 namespace deepjit::cli {
 namespace {
@@ -33,18 +38,16 @@ class AdviseCommand final : public Command {
             ->check(CLI::IsMember({"text", "json"}));
         app.add_option("-o,--output", output_, "File for the report; - is stdout")->type_name("FILE");
         add_time(app, "--short", "Kernels below this are short", short_, "5us");
-        add_share(app, "--short-launches", "Part 1: least share of launches that are short",
-                  options_.short_launch_share);
-        add_share(app, "--short-time", "Part 1: least share of kernel time in short kernels",
-                  options_.short_time_share);
-        add_share(app, "--exposed-gaps", "Part 2: least share of the frame's span in exposed gaps",
-                  options_.exposed_gap_share);
-        app.add_option("--inflation", options_.inflation, "Part 3: least bytes moved ÷ compulsory bytes")
+        for (Share& share : shares_) {
+            share.text = fmt::format("{:g}", options_.*share.value);
+            app.add_option(share.option, share.text, share.description)
+                ->type_name("SHARE")
+                ->capture_default_str();
+        }
+        inflation_ = fmt::format("{:g}", options_.inflation);
+        app.add_option("--inflation", inflation_, "Part 3: least bytes moved ÷ compulsory bytes")
             ->type_name("RATIO")
-            ->check(CLI::Range(1.0, 1e6))
             ->capture_default_str();
-        add_share(app, "--worthwhile", "Least share of the frame that a change must save",
-                  options_.worthwhile_share);
         add_time(app, "--host-work", "Host time without a call that is more than dispatching", host_work_,
                  "50us");
         add_time(app, "--fuse-cost", "What compiling and tuning one fused kernel takes", fuse_cost_, "2s");
@@ -54,16 +57,18 @@ class AdviseCommand final : public Command {
         DEEPJIT_TRY(options_.short_kernel_ns, parse_duration_ns(short_));
         DEEPJIT_TRY(options_.host_work_ns, parse_duration_ns(host_work_));
         DEEPJIT_TRY(options_.fuse_cost_ns, parse_duration_ns(fuse_cost_));
+        DEEPJIT_TRY(options_.inflation, parse_ratio("--inflation", inflation_, 1));
+        for (const Share& share : shares_) {
+            DEEPJIT_TRY(options_.*share.value, parse_share(share.option, share.text));
+        }
         DEEPJIT_TRY(const trace::Trace trace, trace::Trace::open(trace_));
         DEEPJIT_TRY(const model::TraceData data, model::load_trace_data(trace));
         const model::Report report = analyzers::advise(data, options_);
-        DEEPJIT_CHECK(terminal.deliver(format_ == "json"
-                                           ? reports::advise_json(report)
-                                           : reports::advise_text(report, trace_, terminal.width()),
-                                       output_));
-        if (report.kernel_count == 0)
-            terminal.note("record a program that launches kernels: deepjit profile -- PROGRAM");
-        return ExitCode::Done;
+        DEEPJIT_CHECK(terminal.deliver(
+            format_ == "json" ? reports::advise_json(report)
+                              : reports::advise_text(report, shell_word(trace_), terminal.width()),
+            output_));
+        return report.no_kernels ? explain_no_kernels(terminal, *report.no_kernels) : ExitCode::Done;
     }
 
   private:
@@ -72,13 +77,34 @@ class AdviseCommand final : public Command {
         value = fallback;
         app.add_option(option, value, description)->type_name("TIME")->capture_default_str();
     }
-    static void add_share(CLI::App& app, const std::string& option, const std::string& description,
-                          double& value) {
-        app.add_option(option, value, description)
-            ->type_name("SHARE")
-            ->check(CLI::Range(0.0, 1.0))
-            ->capture_default_str();
+    /// The remedy. What was launched and not recorded is a failure: nobody should take it for "nothing to
+    /// do".
+    static ExitCode explain_no_kernels(Terminal& terminal, const model::NoKernels& none) {
+        using Cause = model::NoKernels::Cause;
+        switch (none.cause) {
+        case Cause::DriverNotInitialised:
+        case Cause::NothingLaunched:
+            terminal.note("record a program that launches kernels: deepjit profile -- PROGRAM");
+            return ExitCode::Done;
+        case Cause::CutOff:
+            terminal.note("record it again and let it run longer, or end by itself");
+            return ExitCode::Failed;
+        case Cause::RecordsMissing:
+        case Cause::NotWatched:
+            terminal.note(
+                "'deepjit doctor' checks the driver, CUPTI and the tracer one by one; then record again");
+            return ExitCode::Failed;
+        }
+        return ExitCode::Failed;
     }
+
+    /// An option that takes a share, as text until run() reads it.
+    struct Share {
+        std::string option;
+        std::string description;
+        double analyzers::AdviseOptions::*value;
+        std::string text = {};
+    };
 
     std::string trace_;
     std::string format_ = "text";
@@ -86,7 +112,17 @@ class AdviseCommand final : public Command {
     std::string short_;
     std::string host_work_;
     std::string fuse_cost_;
+    std::string inflation_;
     analyzers::AdviseOptions options_;
+    std::array<Share, 4> shares_ = {
+        Share{"--short-launches", "Part 1: least share of launches that are short",
+              &analyzers::AdviseOptions::short_launch_share},
+        Share{"--short-time", "Part 1: least share of kernel time in short kernels",
+              &analyzers::AdviseOptions::short_time_share},
+        Share{"--exposed-gaps", "Part 2: least share of the span in exposed gaps",
+              &analyzers::AdviseOptions::exposed_gap_share},
+        Share{"--worthwhile", "Least share of the frame that a change must save",
+              &analyzers::AdviseOptions::worthwhile_share}};
 };
 
 } // namespace

@@ -1,28 +1,28 @@
 #include "cli/cmd_model.hpp"
 
+#include "cli/option_values.hpp"
 #include "reports/launch_summary.hpp"
+#include "src/base/text.hpp"
 #include "src/base/units.hpp"
 #include "src/model/launch_summary.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace deepjit::cli {
 namespace {
 
 /// "8:51.9us".
 Result<model::LaunchPoint> parse_point(std::string_view text) {
+    constexpr const char* kForm = "write --points K:time,K:time, such as 8:51.9us,117:735us";
     const std::size_t colon = text.find(':');
-    std::int64_t calls = 0;
-    const char* const end = text.data() + (colon == std::string_view::npos ? 0 : colon);
-    const auto [parsed, error] = std::from_chars(text.data(), end, calls);
-    if (error != std::errc{} || parsed != end || calls < 1)
-        return usage_error(fmt::format("'{}' is not a number of launches with its time", text), {},
-                           "write --points K:time,K:time, such as 8:51.9us,117:735us");
+    if (colon == std::string_view::npos)
+        return usage_error(fmt::format("'{}' is not a number of launches with its time", printable(text)), {},
+                           kForm);
+    const Result<std::int64_t> calls = parse_count("K in --points", text.substr(0, colon));
+    if (!calls) return usage_error(calls.error().message, {}, kForm);
     DEEPJIT_TRY(const double total_ns, parse_duration_ns(text.substr(colon + 1)));
-    return model::LaunchPoint{static_cast<double>(calls), total_ns};
+    return model::LaunchPoint{static_cast<double>(*calls), total_ns};
 }
 
 class ModelCommand final : public Command {
@@ -46,10 +46,10 @@ class ModelCommand final : public Command {
             ->type_name("TIME");
         app.add_option("--frame", frame_, "Time of the whole frame that the work is a part of")
             ->type_name("TIME");
-        app.add_option("--points", points_, "Totals for several K; fits L and a fixed term robustly")
-            ->type_name("K:TIME,...")
+        app.add_option("--points", points_, "Totals by K, as K:TIME,K:TIME,...; fits L and a rest")
+            ->type_name("POINTS")
             ->delimiter(',');
-        app.add_option("--noise", noise_, "Measuring error within which T below zero counts as zero")
+        app.add_option("--noise", noise_, "Measuring error; T below zero within it counts as zero")
             ->type_name("TIME");
         app.add_option("--format", format_, "text or json")
             ->type_name("FORMAT")
@@ -66,9 +66,8 @@ class ModelCommand final : public Command {
         std::optional<double> noise_ns;
         DEEPJIT_CHECK(read_time(noise_, noise_ns));
         question.noise_ns = noise_ns.value_or(0);
-        if (calls_) {
-            if (*calls_ < 1) return usage_error(fmt::format("K cannot be {}", *calls_));
-            question.calls = *calls_;
+        if (!calls_.empty()) {
+            DEEPJIT_TRY(question.calls, parse_count("--calls", calls_));
         }
         for (const std::string& text : points_) {
             DEEPJIT_TRY(const model::LaunchPoint point, parse_point(text));
@@ -94,7 +93,7 @@ class ModelCommand final : public Command {
     std::string frame_;
     std::string noise_;
     std::string format_ = "text";
-    std::optional<std::int64_t> calls_;
+    std::string calls_;
     std::vector<std::string> points_;
 };
 

@@ -33,6 +33,31 @@ std::string option_name(const std::string& argument) {
     return argument.substr(0, argument.find('='));
 }
 
+/// CLI11 2.3's texts about a value, as sentences: "Could not convert: --chain = one",
+/// "--format: xml not in {text,json}", "--serial: 1 required TIME missing".
+std::string in_our_words(const CLI::ParseError& error) {
+    const std::string text = error.what();
+    constexpr std::string_view kNotConverted = "Could not convert: ";
+    if (const std::size_t equals = text.find(" = "); text.starts_with(kNotConverted) && equals != text.npos)
+        return fmt::format("{} cannot be '{}'",
+                           text.substr(kNotConverted.size(), equals - kNotConverted.size()),
+                           printable(text.substr(equals + 3)));
+    const std::size_t colon = text.find(": ");
+    if (colon == text.npos) return text;
+    const std::string option = text.substr(0, colon);
+    constexpr std::string_view kNotAMember = " not in {";
+    if (const std::size_t not_in = text.rfind(kNotAMember); not_in != text.npos && text.ends_with('}')) {
+        std::string choices;
+        for (const char c : text.substr(not_in + kNotAMember.size()))
+            if (c != '}') choices += c == ',' ? std::string(", ") : std::string(1, c);
+        return fmt::format("{} cannot be '{}': it is one of {}", option,
+                           printable(text.substr(colon + 2, not_in - colon - 2)), choices);
+    }
+    if (text.find(": 1 required ") == colon && text.ends_with(" missing"))
+        return fmt::format("{} needs a value", option);
+    return text;
+}
+
 } // namespace
 
 Diagnostic explain_parse_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -54,7 +79,7 @@ Diagnostic explain_parse_error(const CLI::App& app, const CLI::ParseError& error
         return usage_error(fmt::format("unexpected argument '{}'", word), {}, help);
     }
     if (chosen.empty()) return usage_error("no command was given", {}, help);
-    return usage_error(error.what(), {}, help);
+    return usage_error(in_our_words(error), {}, help);
 }
 
 } // namespace deepjit::cli

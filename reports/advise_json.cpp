@@ -25,15 +25,24 @@ Json range_json(const model::Range& range) {
     return {{"low", range.low}, {"typical", range.typical}, {"high", range.high}};
 }
 
+Json optional_json(const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
 Json verdict_json(const model::Verdict& verdict) {
-    return {
-        {"advice", token(name_of(verdict.advice))},
-        {"deciding_term", printable(verdict.deciding_term)},
-        {"graph_saving_ns", range_json(verdict.graph_saving_ns)},
-        {"fuse_saving_ns", range_json(verdict.fuse_saving_ns)},
-        {"fuse_saving_after_graph_ns", range_json(verdict.fuse_saving_after_graph_ns)},
-        {"graph_blocker", printable(verdict.graph_blocker)},
-        {"break_even_frames", verdict.break_even_frames ? Json(*verdict.break_even_frames) : Json(nullptr)}};
+    const model::WaysToRun& ways = verdict.ways;
+    return {{"advice", token(name_of(verdict.advice))},
+            {"deciding_term", printable(verdict.deciding_term)},
+            {"graph_saving_ns", range_json(verdict.graph_saving_ns)},
+            {"fuse_saving_ns", range_json(verdict.fuse_saving_ns)},
+            {"fuse_saving_after_graph_ns", range_json(verdict.fuse_saving_after_graph_ns)},
+            {"graph_blocker", printable(verdict.graph_blocker)},
+            {"break_even_frames", optional_json(verdict.break_even_frames)},
+            {"ways_to_run",
+             {{"as_recorded_ns", ways.as_recorded_ns},
+              {"in_graph_ns", optional_json(ways.in_graph_ns)},
+              {"fused_ns", ways.fused_ns},
+              {"fused_in_graph_ns", optional_json(ways.fused_in_graph_ns)}}}};
 }
 
 Json frame_json(const model::FrameSummary& frame) {
@@ -48,11 +57,19 @@ Json frame_json(const model::FrameSummary& frame) {
             {"frame_ns", range_json(frame.frame_ns)},
             {"span_ns", range_json(frame.span_ns)},
             {"t_ns", range_json(frame.busy_ns)},
+            {"kl_traced_ns", range_json(frame.exposed_traced_ns)},
+            {"kl_ns", range_json(frame.exposed_ns)},
             {"l_traced_ns", range_json(frame.launch_ns)},
             {"l_ns", range_json(frame.launch_corrected_ns)},
             {"l_corrected", frame.corrected},
             {"c_ns", range_json(frame.other_idle_ns)},
             {"exposed_share", frame.exposed_share}};
+}
+
+Json no_kernels_json(const model::NoKernels& none) {
+    return {{"cause", token(name_of(none.cause))},
+            {"launches_called", none.launches_called},
+            {"tracer_error", printable(none.tracer_error)}};
 }
 
 Json finding_json(const model::Finding& finding) {
@@ -160,6 +177,7 @@ std::string advise_json(const model::Report& report) {
                  {"source", printable(report.source)},
                  {"device_name", printable(report.device_name)},
                  {"kernel_count", report.kernel_count},
+                 {"no_kernels", report.no_kernels ? no_kernels_json(*report.no_kernels) : Json(nullptr)},
                  {"verdict", verdict_json(report.verdict)},
                  {"frame", report.frame ? frame_json(*report.frame) : Json(nullptr)},
                  {"no_frame_reason", printable(report.no_frame_reason)}};

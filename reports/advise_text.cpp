@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <vector>
 
 namespace deepjit::reports {
@@ -17,32 +19,39 @@ using model::Range;
 
 constexpr std::size_t kMaximumLines = 25;
 constexpr std::size_t kMaximumGapLines = 4;
-constexpr std::size_t kMaximumTrustLines = 3;
+constexpr std::size_t kNarrowest = 40;
 
-/// Lines cut to the width. Names from the trace are made printable before they come here.
+/// Lines within the width. Facts wrap between words; only names are shortened, before they come here, and
+/// made printable.
 class Lines {
   public:
-    explicit Lines(std::size_t width) : width_(std::max<std::size_t>(width, 80)) {}
-    void add(const std::string& line) { lines_.push_back(elide_middle(line, width_)); }
-    /// Text of any length: broken between words.
-    void add_wrapped(std::string text, std::size_t indent) {
+    explicit Lines(std::size_t width) : width_(std::max(width, kNarrowest)) {}
+    /// A line that is a name to the end, or made to fit.
+    void add_row(const std::string& line) { lines_.push_back(elide_middle(line, width_)); }
+    /// A line that a person copies, whole at any width.
+    void add_command(std::string line) { lines_.push_back(std::move(line)); }
+    /// Text of any length: broken between words, where the value and its unit are one.
+    void add(std::string_view text, std::size_t indent) {
         std::string line;
         std::size_t begin = 0;
         while (begin < text.size()) {
-            const std::size_t end = std::min(text.find(' ', begin), text.size());
-            const std::string word = text.substr(begin, end - begin);
+            const std::size_t end = end_of_word(text, begin);
+            const std::string_view word = text.substr(begin, end - begin);
             if (!line.empty() && display_width(line) + 1 + display_width(word) > width_) {
-                add(line);
-                line = std::string(indent, ' ') + word;
-            } else {
-                line += (begin == 0 ? "" : " ") + word;
+                add_row(line);
+                line.assign(indent, ' ');
+            } else if (begin != 0) {
+                line += ' ';
             }
+            line += word;
             begin = end + 1;
         }
-        add(line);
+        add_row(line);
     }
     std::size_t count() const { return lines_.size(); }
     std::size_t width() const { return width_; }
+    /// A name from the trace, so short that a fact fits beside it.
+    std::string name(std::string_view bytes) const { return elide_middle(printable(bytes), width_ / 2); }
     std::string text() const {
         std::string all;
         for (const std::string& line : lines_)
@@ -51,6 +60,31 @@ class Lines {
     }
 
   private:
+    /// "30.2 µs" and "K = 30" stay together.
+    static std::size_t end_of_word(std::string_view text, std::size_t begin) {
+        std::size_t end = std::min(text.find(' ', begin), text.size());
+        const auto next_word = [&] {
+            const std::size_t next = std::min(text.find(' ', end + 1), text.size());
+            return text.substr(end + 1, next - end - 1);
+        };
+        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+        while (end < text.size() && end > begin) {
+            const std::string_view next = next_word();
+            const bool unit = is_digit(text[end - 1]) && is_unit(next);
+            const bool equation = next == "=" || text.substr(begin, end - begin).ends_with(" =");
+            if (!unit && !equation) break;
+            end += 1 + next.size();
+        }
+        return end;
+    }
+    static bool is_unit(std::string_view word) {
+        while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
+            word.remove_suffix(1);
+        constexpr std::array<std::string_view, 10> kUnits = {"ns", "\u00b5s", "ms",  "s",   "%",
+                                                             "B",  "KiB",     "MiB", "GiB", "TiB"};
+        return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+    }
+
     std::size_t width_;
     std::vector<std::string> lines_;
 };
@@ -65,36 +99,94 @@ std::string saving_text(const Range& range) {
     return range.high <= 0 ? "-" : format_duration(range.typical);
 }
 
+std::string without_full_stop(const std::string& sentence) {
+    std::string text = printable(sentence);
+    while (text.ends_with('.'))
+        text.pop_back();
+    return text;
+}
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
+}
+
+/// What a frame would take each way, so that savings can be put side by side.
+void add_ways_to_run(Lines& lines, const model::Report& report) {
+    const model::Verdict& verdict = report.verdict;
+    const model::WaysToRun& ways = verdict.ways;
+    if (!report.frame || (verdict.fuse_saving_ns.typical <= 0 && verdict.graph_saving_ns.typical <= 0))
+        return;
+    std::string text = fmt::format("  estimated a frame: {} {}", format_duration(ways.as_recorded_ns),
+                                   report.frame->corrected ? "untraced" : "as traced");
+    if (ways.in_graph_ns) text += fmt::format(", {} in a CUDA Graph", format_duration(*ways.in_graph_ns));
+    if (verdict.fuse_saving_ns.typical > 0) {
+        const std::string fused = format_duration(ways.fused_ns);
+        text += fmt::format(", {} fused", fused);
+        const std::string both = ways.fused_in_graph_ns ? format_duration(*ways.fused_in_graph_ns) : fused;
+        if (both != fused) text += fmt::format(", {} fused then in a graph", both);
+    }
+    lines.add(text, 4);
+}
+
+/// "; after a CUDA Graph still 6.9 µs", or nothing where no graph can hold the frame.
+std::string after_graph_text(const model::Verdict& verdict) {
+    if (!verdict.ways.in_graph_ns || verdict.graph_saving_ns.typical <= 0) return {};
+    return verdict.fuse_saving_after_graph_ns.typical > 0
+               ? fmt::format("; after a CUDA Graph still {}", range_text(verdict.fuse_saving_after_graph_ns))
+               : "; after a CUDA Graph nothing more";
+}
+
 void add_verdict(Lines& lines, const model::Report& report) {
     const model::Verdict& verdict = report.verdict;
-    lines.add_wrapped(
-        fmt::format("Verdict: {}: {}.", name_of(verdict.advice), printable(verdict.deciding_term)), 9);
+    lines.add(fmt::format("Verdict: {}: {}.", name_of(verdict.advice), printable(verdict.deciding_term)), 9);
+    add_ways_to_run(lines, report);
     if (verdict.fuse_saving_ns.typical > 0)
-        lines.add(fmt::format("  fusing saves {} a frame, estimated", range_text(verdict.fuse_saving_ns)));
+        lines.add(fmt::format("  fusing is estimated to save {}{}", range_text(verdict.fuse_saving_ns),
+                              after_graph_text(verdict)),
+                  4);
     if (verdict.graph_saving_ns.typical > 0)
-        lines.add(
-            fmt::format("  a CUDA Graph saves {} a frame, estimated", range_text(verdict.graph_saving_ns)));
+        lines.add(fmt::format("  a CUDA Graph {} {}",
+                              verdict.graph_blocker.empty() ? "is estimated to save" : "would save",
+                              range_text(verdict.graph_saving_ns)),
+                  4);
     if (!verdict.graph_blocker.empty())
-        lines.add_wrapped(
-            fmt::format("  no CUDA Graph can hold the frame: {}", printable(verdict.graph_blocker)), 4);
+        lines.add(fmt::format("  no CUDA Graph can hold the frame: {}", printable(verdict.graph_blocker)), 4);
     if (verdict.break_even_frames)
-        lines.add(fmt::format("  repaid after {} frames; `fuse` says whether results stay bit-identical",
-                              format_count(static_cast<std::int64_t>(*verdict.break_even_frames + 1))));
+        lines.add(fmt::format(
+                      "  repaid after {}; `fuse` says whether results stay bit-identical",
+                      counted(static_cast<std::int64_t>(*verdict.break_even_frames + 1), "frame", "frames")),
+                  4);
+}
+
+/// Two notes, or one and how many more there are.
+void add_notes(Lines& lines, const model::Report& report) {
+    std::vector<std::string> notes;
+    for (const Finding& finding : report.findings)
+        if (finding.role == Finding::Role::Trust) notes.push_back(printable(finding.statement));
+    const std::size_t shown = notes.size() <= 2 ? notes.size() : 1;
+    for (std::size_t i = 0; i < shown; ++i)
+        lines.add(fmt::format("  note: {}", notes[i]), 8);
+    if (shown < notes.size())
+        lines.add(fmt::format("  and {} more notes (--format json holds all)", notes.size() - shown), 4);
 }
 
 void add_frame(Lines& lines, const model::FrameSummary& frame) {
-    lines.add(fmt::format("Frame: {} in {} frames (measured), K = {} kernels from {} launch{}{}",
-                          format_duration(frame.frame_ns.typical), format_count(frame.frames),
-                          frame.kernels_per_frame, frame.launches_per_frame,
-                          frame.launches_per_frame == 1 ? "" : "es",
-                          frame.in_graph ? ", in a CUDA Graph" : ""));
-    lines.add(fmt::format("  T = {} busy (measured), c = {} other idle",
+    lines.add(fmt::format("Frame: {} (measured, {}), K = {} from {}{}",
+                          format_duration(frame.frame_ns.typical), counted(frame.frames, "frame", "frames"),
+                          counted(frame.kernels_per_frame, "kernel", "kernels"),
+                          counted(frame.launches_per_frame, "launch", "launches"),
+                          frame.in_graph ? ", in a CUDA Graph" : ""),
+              2);
+    lines.add(fmt::format("  T = {} busy, K\u00b7L = {} launch gaps, c = {} other idle (measured)",
                           format_duration(frame.busy_ns.typical),
-                          format_duration(frame.other_idle_ns.typical)));
+                          format_duration(frame.exposed_traced_ns.typical),
+                          format_duration(frame.other_idle_ns.typical)),
+              2);
     const std::string traced = format_duration(frame.launch_ns.typical);
     lines.add(frame.corrected ? fmt::format("  L = {} a launch, corrected; {} as traced",
                                             range_text(frame.launch_corrected_ns), traced)
-                              : fmt::format("  L = {} a launch, as traced", range_text(frame.launch_ns)));
+                              : fmt::format("  L = {} a launch, as traced", range_text(frame.launch_ns)),
+              2);
 }
 
 std::string outcome_text(Finding::Outcome outcome) {
@@ -110,52 +202,124 @@ std::string outcome_text(Finding::Outcome outcome) {
 }
 
 void add_three_parts(Lines& lines, const model::Report& report) {
-    lines.add("Three-part test");
+    lines.add("Three-part test", 2);
     for (const Finding& finding : report.findings) {
         if (finding.role != Finding::Role::ThreePart) continue;
-        lines.add_wrapped(fmt::format("  {} {}", outcome_text(finding.outcome), printable(finding.statement)),
-                          10);
+        lines.add(fmt::format("  {} {}", outcome_text(finding.outcome), printable(finding.statement)), 10);
     }
+}
+
+/// "3 gaps", and for what does not happen in each frame "0.2 gaps" or "fewer than 0.1 gaps".
+std::string gaps_text(double count_per_frame) {
+    const double rounded = std::round(count_per_frame * 10) / 10;
+    if (rounded < 0.1) return "fewer than 0.1 gaps";
+    return rounded == 1 ? "1 gap" : fmt::format("{:g} gaps", rounded);
 }
 
 void add_gaps(Lines& lines, const model::Report& report) {
     if (report.gaps.empty()) return;
-    lines.add("Idle time a frame, by cause (measured)");
-    for (std::size_t i = 0; i < report.gaps.size() && i < kMaximumGapLines; ++i) {
+    lines.add("Idle time a frame, by cause (measured)", 2);
+    // The chains need their head, at least one of them and how many more there are, and the next command.
+    const std::size_t reserved =
+        2 + (report.chains.empty() ? 0 : 1 + std::min<std::size_t>(2, report.chains.size()));
+    const std::size_t free = kMaximumLines - std::min(kMaximumLines - 1, lines.count() + reserved);
+    const std::size_t shown = std::min({report.gaps.size(), kMaximumGapLines, free});
+    for (std::size_t i = 0; i < shown; ++i) {
         const model::GapTotal& gap = report.gaps[i];
-        lines.add(fmt::format("  {:>8}  {}{}{} ({:.1f} gaps)", format_duration(gap.per_frame_ns),
-                              name_of(gap.cause), gap.blocker.empty() ? "" : " by " + printable(gap.blocker),
-                              gap.between_frames ? ", between frames" : "", gap.count_per_frame));
+        lines.add(fmt::format("  {:>8}  {}{}{} ({})", format_duration(gap.per_frame_ns), name_of(gap.cause),
+                              gap.blocker.empty() ? "" : " by " + lines.name(gap.blocker),
+                              gap.between_frames ? ", between frames" : "", gaps_text(gap.count_per_frame)),
+                  12);
     }
 }
 
-std::string chain_row(const model::ChainAdvice& chain, std::size_t width) {
+/// Whether a chain's names stand beside its figures, or on a line of their own.
+bool has_name_column(const Lines& lines) {
+    return lines.width() >= 80;
+}
+
+/// Whether a chain's figures fit on one line.
+bool has_table(const Lines& lines) {
+    return lines.width() >= 56;
+}
+
+void add_chain(Lines& lines, const model::ChainAdvice& chain) {
     const auto& steps = chain.chain.steps;
     std::vector<std::string> labels;
     for (const model::ChainStep& step : steps)
         labels.push_back(printable(model::kernel_label(step.name)));
+    const std::string names = model::join_labels(labels);
+    const std::string time = format_duration(chain.stream_ns.typical);
+    const std::string graph = saving_text(chain.verdict.graph_saving_ns);
+    const std::string fuse = saving_text(chain.verdict.fuse_saving_ns);
+    const std::string_view advice = name_of(chain.verdict.advice);
     std::string row =
-        fmt::format("  {:>2} {:>4} {:>8} {:>8} {:>8}  {:<16}", chain.chain.number, steps.size(),
-                    format_duration(chain.stream_ns.typical), saving_text(chain.verdict.graph_saving_ns),
-                    saving_text(chain.verdict.fuse_saving_ns), name_of(chain.verdict.advice));
-    const std::size_t left = width > display_width(row) ? width - display_width(row) : 0;
-    return row + elide_middle(model::join_labels(labels), left);
+        fmt::format("  {:>2} {:>4} {:>8} {:>8} {:>8}  ", chain.chain.number, steps.size(), time, graph, fuse);
+    if (has_name_column(lines)) {
+        row += fmt::format("{:<15} ", advice);
+        return lines.add_row(row + elide_middle(names, lines.width() - display_width(row)));
+    }
+    if (has_table(lines))
+        lines.add_row(row.append(advice));
+    else
+        lines.add(fmt::format("  {}: {}: K = {}, time {}, graph {}, fuse {}", chain.chain.number, advice,
+                              steps.size(), time, graph, fuse),
+                  5);
+    lines.add_row("     " + elide_middle(names, lines.width() - 5));
 }
 
 void add_chains(Lines& lines, const model::Report& report, std::size_t reserved) {
     if (report.chains.empty()) {
-        lines.add("No serial chain of short kernels was found.");
+        lines.add("No serial chain of short kernels was found.", 2);
         return;
     }
-    lines.add("Chains (estimated saving a frame against how it runs in the trace)");
-    lines.add("   n    K     time    graph     fuse  verdict         kernels");
-    const std::size_t room = kMaximumLines - std::min(kMaximumLines, lines.count() + reserved);
+    lines.add("Chains (time with the gap before the first kernel; savings are estimated)", 2);
+    if (has_table(lines))
+        lines.add_row(std::string("   n    K     time    graph     fuse  verdict") +
+                      (has_name_column(lines) ? "         kernels" : ""));
+    const std::size_t lines_each = has_name_column(lines) ? 1 : 2;
+    const std::size_t room = (kMaximumLines - std::min(kMaximumLines, lines.count() + reserved)) / lines_each;
     const std::size_t shown =
-        report.chains.size() <= room ? report.chains.size() : std::max<std::size_t>(1, room) - 1;
+        report.chains.size() <= room ? report.chains.size() : std::max<std::size_t>(2, room) - 1;
     for (std::size_t i = 0; i < shown; ++i)
-        lines.add(chain_row(report.chains[i], lines.width()));
+        add_chain(lines, report.chains[i]);
     if (shown < report.chains.size())
-        lines.add(fmt::format("  and {} more (--format json holds all)", report.chains.size() - shown));
+        lines.add(fmt::format("  and {} more (--format json holds all)", report.chains.size() - shown), 4);
+}
+
+/// One line where it matters: outputs that may be none make a chain look better than a reader could know.
+void add_traffic_note(Lines& lines, const model::Report& report) {
+    for (const model::ChainAdvice& chain : report.chains)
+        for (const model::ChainStep& step : chain.chain.steps)
+            for (const model::BufferUse& use : step.buffers)
+                if (use.access == model::Access::ReadWrite)
+                    return lines.add(
+                        "  A pointer that is not const counts as read and written, so the traffic "
+                        "that fusing saves is a lower bound.",
+                        4);
+}
+
+std::string no_kernels_text(const model::NoKernels& none) {
+    using Cause = model::NoKernels::Cause;
+    std::string cause;
+    if (!none.tracer_error.empty()) cause = fmt::format(" Cause: {}.", without_full_stop(none.tracer_error));
+    switch (none.cause) {
+    case Cause::DriverNotInitialised:
+        return "The trace holds no kernel: the program never initialised CUDA.";
+    case Cause::NothingLaunched:
+        return "The trace holds no kernel: the program initialised CUDA but launched none.";
+    case Cause::RecordsMissing:
+        return fmt::format("The program launched kernels ({}), but no record of them arrived, so nothing can "
+                           "be said about its time.{}",
+                           counted(none.launches_called, "launch call", "launch calls"), cause);
+    case Cause::NotWatched:
+        return "The program used CUDA, but the tracer could not watch it, so nothing can be said about its "
+               "time." +
+               cause;
+    case Cause::CutOff:
+        return "The program was ended before its recording reached the disk, so what it launched is not known.";
+    }
+    return {};
 }
 
 } // namespace
@@ -163,34 +327,28 @@ void add_chains(Lines& lines, const model::Report& report, std::size_t reserved)
 std::string advise_text(const model::Report& report, std::string_view trace_path, std::size_t width) {
     Lines lines(width);
     if (report.kernel_count == 0) {
-        lines.add_wrapped("The trace holds no kernel, so there is nothing to advise on.", 0);
+        lines.add(no_kernels_text(report.no_kernels.value_or(model::NoKernels{})), 0);
         return lines.text();
     }
     add_verdict(lines, report);
-    std::size_t trust_lines = 0;
-    for (const Finding& finding : report.findings)
-        if (finding.role == Finding::Role::Trust && trust_lines++ < kMaximumTrustLines)
-            lines.add(fmt::format("  note: {}", printable(finding.statement)));
+    add_notes(lines, report);
     if (report.frame)
         add_frame(lines, *report.frame);
     else
-        lines.add_wrapped(fmt::format("No frame: {}", printable(report.no_frame_reason)), 2);
+        lines.add(fmt::format("No frame: {}", printable(report.no_frame_reason)), 2);
     add_three_parts(lines, report);
+    add_traffic_note(lines, report);
     add_gaps(lines, report);
-    const bool fusible =
-        std::any_of(report.chains.begin(), report.chains.end(), [](const model::ChainAdvice& chain) {
+    const auto first_to_fuse =
+        std::find_if(report.chains.begin(), report.chains.end(), [](const model::ChainAdvice& chain) {
             return chain.verdict.advice == model::Advice::Fuse ||
                    chain.verdict.advice == model::Advice::FuseThenGraph;
         });
+    const bool fusible = first_to_fuse != report.chains.end();
     add_chains(lines, report, fusible ? 1 : 0);
-    if (fusible) {
-        const auto first = std::find_if(report.chains.begin(), report.chains.end(), [](const auto& chain) {
-            return chain.verdict.advice == model::Advice::Fuse ||
-                   chain.verdict.advice == model::Advice::FuseThenGraph;
-        });
-        lines.add(fmt::format("Next: deepjit fuse {} --chain {} --emit out", printable(trace_path),
-                              first->chain.number));
-    }
+    if (fusible)
+        lines.add_command(fmt::format("Next: deepjit fuse {} --chain {} --emit out", printable(trace_path),
+                                      first_to_fuse->chain.number));
     return lines.text();
 }
 

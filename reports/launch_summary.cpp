@@ -21,9 +21,9 @@ std::string estimate_text(const LaunchSummary& summary) {
                     "Fusing leaves {} of {} as launch.\n",
                     format_duration(estimate.launch_ns), format_duration(estimate.work_ns),
                     estimate.work_counted_as_zero ? ", below zero within the noise and counted as zero" : "",
-                    format_duration(estimate.launch_ns * static_cast<double>(question.calls)),
-                    format_share(estimate.launch_share), format_duration(serial_ns),
-                    format_share(estimate.fused_launch_share), format_duration(*question.fused_ns));
+                    format_duration(estimate.launch_total_ns), format_share(estimate.launch_share),
+                    format_duration(serial_ns), format_share(estimate.fused_launch_share),
+                    format_duration(*question.fused_ns));
     text += "Assumed: fusing leaves T as it is, so serial = K·L + T and fused = L + T.\n"
             "L is an upper bound: a fused kernel also moves fewer bytes, and that gain is\n"
             "counted as launches here.\n";
@@ -54,6 +54,8 @@ std::string fit_text(const LaunchSummary& summary) {
                                    "     with no fixed term: {} a launch (median of total ÷ K)\n",
                                    format_duration(fit.intercept_ns), format_duration(fit.slope_ns),
                                    format_duration(fit.spread_ns), format_duration(fit.through_origin_ns));
+    if (!fit.judges_outliers)
+        text += fmt::format("     outliers are judged from {} points on\n", model::kPointsToJudgeOutliers);
     for (const std::size_t outlier : fit.outliers) {
         const model::LaunchPoint& point = summary.question.points[outlier];
         text += fmt::format("     outlier: K = {:g}, {} measured, {} off the line\n", point.calls,
@@ -86,7 +88,7 @@ std::string launch_summary_text(const LaunchSummary& summary) {
     if (summary.frame_graph) text += frame_text("in a graph", summary, *summary.frame_graph);
     if (summary.frame_fused) text += frame_text("fused", summary, *summary.frame_fused);
     if (summary.frame_known) text += frame_text("fused (estimated)", summary, *summary.frame_known);
-    if (summary.leave_alone)
+    if (summary.leave_alone.value_or(false))
         text += fmt::format("Advice: leave alone. Less than {} of the time can be won.\n",
                             format_share(model::kLeaveAloneShare));
     return text;
@@ -99,6 +101,7 @@ std::string launch_summary_json(const LaunchSummary& summary) {
         const model::LaunchEstimate& estimate = *summary.estimate;
         json["l_ns"] = estimate.launch_ns;
         json["l_is_upper_bound"] = true;
+        json["launch_total_ns"] = estimate.launch_total_ns;
         json["t_ns"] = estimate.work_ns;
         json["t_counted_as_zero"] = estimate.work_counted_as_zero;
         json["launch_share"] = estimate.launch_share;
@@ -107,7 +110,7 @@ std::string launch_summary_json(const LaunchSummary& summary) {
     }
     if (summary.known) {
         const model::KnownLaunchCost& known = *summary.known;
-        json["launch_cost"] = {{"l_ns", *summary.question.launch_cost_ns},
+        json["launch_cost"] = {{"l_ns", known.launch_ns},
                                {"launch_total_ns", known.launch_total_ns},
                                {"launch_share", known.launch_share},
                                {"t_ns", known.work_ns},
@@ -124,7 +127,8 @@ std::string launch_summary_json(const LaunchSummary& summary) {
     }
     if (summary.fit) {
         const model::LaunchFit& fit = *summary.fit;
-        nlohmann::ordered_json outliers = nlohmann::ordered_json::array();
+        nlohmann::ordered_json outliers = nullptr;
+        if (fit.judges_outliers) outliers = nlohmann::ordered_json::array();
         for (const std::size_t outlier : fit.outliers)
             outliers.push_back({{"calls", summary.question.points[outlier].calls},
                                 {"total_ns", summary.question.points[outlier].total_ns},
@@ -138,7 +142,7 @@ std::string launch_summary_json(const LaunchSummary& summary) {
     if (summary.frame_graph) json["frame_graph"] = frame_json(*summary.frame_graph);
     if (summary.frame_fused) json["frame_fused"] = frame_json(*summary.frame_fused);
     if (summary.frame_known) json["frame_fused_estimate"] = frame_json(*summary.frame_known);
-    json["leave_alone"] = summary.leave_alone;
+    json["leave_alone"] = summary.leave_alone ? nlohmann::ordered_json(*summary.leave_alone) : nullptr;
     return json.dump(2) + "\n";
 }
 

@@ -72,6 +72,16 @@ ProcessSummary unreadable(const RecordingFile& file, const Diagnostic& error) {
     return process;
 }
 
+/// What the first process whose kernels could not be recorded reported; empty where there is none.
+std::string missing_kernels(const ImportSummary& summary) {
+    for (const ProcessSummary& process : summary.processes) {
+        const bool missing =
+            process.kernels_recorded == 0 && (process.launches_called > 0 || !process.subscribed);
+        if (missing) return process.error_text.empty() ? "CUPTI reported no error" : process.error_text;
+    }
+    return {};
+}
+
 } // namespace
 
 Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::path& trace_path,
@@ -103,6 +113,8 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         summary.host_calls += process.host_calls();
         summary.unresolved_references += process.unresolved_references();
     }
+    if (const std::string error = missing_kernels(summary); !error.empty())
+        trace.set_meta(trace::meta_key::kTracerError, error);
     DEEPJIT_CHECK(trace.finish());
     return summary;
 }

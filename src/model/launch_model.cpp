@@ -60,8 +60,13 @@ Result<LaunchEstimate> solve_launch_model(const LaunchTotals& totals) {
                         format_duration(totals.serial_ns)),
             "check the number of calls, or give the measuring error with --noise");
     estimate.work_counted_as_zero = estimate.work_ns < 0;
-    estimate.work_ns = std::max(0.0, estimate.work_ns);
-    estimate.launch_share = std::min(1.0, calls * estimate.launch_ns / totals.serial_ns);
+    if (estimate.work_counted_as_zero) {
+        estimate.work_ns = 0;
+        estimate.launch_ns = totals.serial_ns / calls;
+    }
+    if (saved_ns < 0) estimate.work_ns = totals.serial_ns;
+    estimate.launch_total_ns = estimate.work_counted_as_zero ? totals.serial_ns : calls * estimate.launch_ns;
+    estimate.launch_share = estimate.launch_total_ns / totals.serial_ns;
     estimate.fused_launch_share = std::min(1.0, estimate.launch_ns / totals.fused_ns);
     return estimate;
 }
@@ -97,8 +102,10 @@ Result<KnownLaunchCost> apply_launch_cost(double serial_ns, double launch_ns, st
             "the cost of one launch is what the device waits for it, not how long the call "
             "takes on the host");
     cost.work_ns = std::max(0.0, cost.work_ns);
-    cost.launch_share = std::min(1.0, cost.launch_total_ns / serial_ns);
-    cost.fused_ns = cost.work_ns + launch_ns;
+    cost.launch_total_ns = std::min(cost.launch_total_ns, serial_ns);
+    cost.launch_ns = cost.launch_total_ns / static_cast<double>(calls);
+    cost.launch_share = cost.launch_total_ns / serial_ns;
+    cost.fused_ns = cost.work_ns + cost.launch_ns;
     return cost;
 }
 
@@ -134,10 +141,10 @@ Result<LaunchFit> fit_launch_points(const std::vector<LaunchPoint>& points) {
         magnitudes.push_back(std::abs(fit.residuals_ns.back()));
     }
     fit.spread_ns = median(magnitudes);
-    // Two points always lie on their line, so nothing tells which is wrong; rounding is no spread.
+    fit.judges_outliers = points.size() >= kPointsToJudgeOutliers;
     const double limit_ns = kOutlierSpreads * kNormalMedianDeviation * fit.spread_ns;
-    for (std::size_t i = 0; i < points.size() && points.size() > 2; ++i)
-        if (magnitudes[i] > std::max(limit_ns, 1e-9 * std::abs(points[i].total_ns)))
+    for (std::size_t i = 0; i < points.size() && fit.judges_outliers; ++i)
+        if (magnitudes[i] > std::max(limit_ns, 1e-9 * std::abs(points[i].total_ns))) // rounding is no spread
             fit.outliers.push_back(i);
     return fit;
 }

@@ -27,6 +27,7 @@ Result<LaunchSummary> summarise_launches(const LaunchQuestion& question) {
     LaunchSummary summary;
     summary.question = question;
     double best_share = 0;
+    const bool compares = question.fused_ns || question.graph_ns || question.launch_cost_ns;
     const auto add_frame = [&](std::optional<FrameGain>& gain, double after_ns) -> Result<void> {
         if (!question.frame_ns) return {};
         DEEPJIT_TRY(gain, gain_of_frame(*question.frame_ns, *question.serial_ns, after_ns));
@@ -53,7 +54,7 @@ Result<LaunchSummary> summarise_launches(const LaunchQuestion& question) {
     if (!question.points.empty()) {
         DEEPJIT_TRY(summary.fit, fit_launch_points(question.points));
     }
-    summary.leave_alone = question.serial_ns.has_value() && best_share < kLeaveAloneShare;
+    if (compares) summary.leave_alone = best_share < kLeaveAloneShare;
     return summary;
 }
 

@@ -29,8 +29,9 @@ struct LaunchSummary {
     std::optional<FrameGain> frame_fused;   ///< frame, serial and fused
     std::optional<FrameGain> frame_graph;   ///< frame, serial and graph
     std::optional<FrameGain> frame_known;   ///< frame, serial and L
-    /// The largest share that the numbers say can be won is below kLeaveAloneShare.
-    bool leave_alone = false;
+    /// Whether the largest share that the numbers say can be won is below kLeaveAloneShare; absent where the
+    /// serial time was compared with nothing.
+    std::optional<bool> leave_alone;
 };
 
 /// Refuses a question that lacks numbers (naming them) or whose numbers contradict each other.

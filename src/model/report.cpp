@@ -74,6 +74,22 @@ std::string_view name_of(Advice advice) {
     return "";
 }
 
+std::string_view name_of(NoKernels::Cause cause) {
+    switch (cause) {
+    case NoKernels::Cause::DriverNotInitialised:
+        return "driver not initialised";
+    case NoKernels::Cause::NothingLaunched:
+        return "nothing launched";
+    case NoKernels::Cause::RecordsMissing:
+        return "records missing";
+    case NoKernels::Cause::NotWatched:
+        return "not watched";
+    case NoKernels::Cause::CutOff:
+        return "cut off";
+    }
+    return "";
+}
+
 const ChainAdvice* Report::chain(int number) const {
     if (number < 1 || static_cast<std::size_t>(number) > chains.size()) return nullptr;
     return &chains[static_cast<std::size_t>(number) - 1];

@@ -62,11 +62,13 @@ struct FrameSummary {
     Range frame_ns;                      ///< t: from this frame's first kernel to the next frame's
     Range span_ns;                       ///< from its first kernel's start to its last kernel's end
     Range busy_ns;                       ///< T: union of everything the device ran within the span
-    Range launch_ns;                     ///< L as traced
-    Range launch_corrected_ns;           ///< L without the tracer's own cost; equals launch_ns if unknown
-    Range other_idle_ns;                 ///< c: idle time that is no launch overhead
-    double exposed_share = 0;            ///< K·L (corrected) ÷ span (corrected)
-    bool corrected = false;              ///< the tracer's cost was known
+    Range exposed_traced_ns;             ///< K·L as traced: the exposed gaps before its kernels
+    Range exposed_ns;          ///< K·L without the tracer's own cost; as traced where that is unknown
+    Range launch_ns;           ///< L as traced: a K-th part of K·L
+    Range launch_corrected_ns; ///< L without the tracer's own cost
+    Range other_idle_ns;       ///< c: idle time that is no launch overhead, as traced
+    double exposed_share = 0;  ///< exposed gaps within the span ÷ span, both corrected
+    bool corrected = false;    ///< the tracer's cost was known
 };
 
 /// A statement of one analyzer.
@@ -98,9 +100,18 @@ enum class Advice { LeaveAlone, CudaGraph, Fuse, FuseThenGraph, Withheld };
 std::string_view
 name_of(Advice advice); ///< "leave alone", "CUDA Graph", "fuse", "fuse then graph", "withheld"
 
+/// Estimated time of the same work in each way that it could run, without the tracer's cost.
+struct WaysToRun {
+    double as_recorded_ns = 0;
+    std::optional<double> in_graph_ns; ///< absent where it is in a graph already, or no graph can hold it
+    double fused_ns = 0;
+    std::optional<double> fused_in_graph_ns; ///< absent with in_graph_ns
+};
+
 /// What to do, what it is estimated to save per frame, and why.
 struct Verdict {
     Advice advice = Advice::LeaveAlone;
+    WaysToRun ways;
     Range graph_saving_ns;            ///< CUDA Graph against the stream; zero where already in a graph
     Range fuse_saving_ns;             ///< fused against how it runs in the trace
     Range fuse_saving_after_graph_ns; ///< fused against a graph replay of the unfused kernels
@@ -118,9 +129,10 @@ struct LogicalTraffic {
 
 struct ChainAdvice {
     Chain chain;
-    Range stream_ns;       ///< as recorded: K·L + T, corrected for the tracer where that is known
-    Range busy_ns;         ///< T of the chain
-    double exposed_ns = 0; ///< K·L of the chain per frame, corrected; median
+    Range stream_ns; ///< as recorded: K·L + T, corrected for the tracer where that is known
+    Range busy_ns;   ///< T of the chain
+    /// K·L of the chain per frame, corrected, with the gap before its first kernel; medians.
+    double exposed_ns = 0;
     std::optional<LogicalTraffic> traffic; ///< absent where a footprint is unknown
     std::string traffic_unknown;           ///< which, where absent
     Verdict verdict;
@@ -133,13 +145,29 @@ struct Parameter {
     Origin origin = Origin::Assumed;
 };
 
+/// Why a trace holds no kernel.
+struct NoKernels {
+    enum class Cause {
+        DriverNotInitialised, ///< the program never used CUDA
+        NothingLaunched,      ///< it initialised the driver and launched no kernel
+        RecordsMissing,       ///< it launched kernels, and no record of them arrived
+        NotWatched,           ///< the tracer could not watch it
+        CutOff,               ///< it was ended before its recording reached the disk
+    };
+    Cause cause = Cause::DriverNotInitialised;
+    std::int64_t launches_called = 0; ///< launch calls in the trace
+    std::string tracer_error;         ///< what the tracer reported, one sentence or empty
+};
+std::string_view name_of(NoKernels::Cause cause);
+
 struct Report {
     std::string source;      ///< tool that recorded the trace
     std::string device_name; ///< of the frames' device; empty unknown
     std::int64_t kernel_count = 0;
-    std::optional<FrameSummary> frame; ///< absent where no period was found
-    std::string no_frame_reason;       ///< one sentence where absent
-    Verdict verdict;                   ///< for the whole frame
+    std::optional<NoKernels> no_kernels; ///< where kernel_count is 0
+    std::optional<FrameSummary> frame;   ///< absent where no period was found
+    std::string no_frame_reason;         ///< one sentence where absent
+    Verdict verdict;                     ///< for the whole frame
     std::vector<Finding> findings;
     std::vector<GapTotal> gaps;      ///< by time, longest first
     std::vector<ChainAdvice> chains; ///< by saving; chains[i].chain.number == i + 1

@@ -74,6 +74,7 @@ Result<TraceData> load_trace_data(const trace::Trace& trace) {
     data.calibration.graph_node_ns = trace.meta_number(trace::meta_key::kGraphNodeNs);
     data.calibration.tracer_launch_ns = trace.meta_number(trace::meta_key::kTracerLaunchNs);
     data.source = trace.meta(trace::meta_key::kSource).value_or("");
+    data.tracer_error = trace.meta(trace::meta_key::kTracerError).value_or("");
     data.index();
     return data;
 }

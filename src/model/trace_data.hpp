@@ -33,7 +33,8 @@ struct TraceData {
     std::vector<trace::Process> processes;
     std::unordered_map<std::int64_t, trace::Arguments> arguments; ///< by arguments_id
     Calibration calibration;
-    std::string source; ///< tool that recorded it
+    std::string source;       ///< tool that recorded it
+    std::string tracer_error; ///< why a process could not be watched or its kernels recorded; else empty
 
     /// Sorts the records and builds the look-up tables below. Call it after filling the vectors by hand.
     void index();

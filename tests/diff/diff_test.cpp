@@ -47,6 +47,24 @@ TEST_P(TextTrace, gives_the_expected_rows) {
               without_comments(contents_of(folder / (GetParam() + ".rows"))));
 }
 
+TEST_P(TextTrace, gives_parts_that_add_up) {
+    const std::filesystem::path folder = DEEPJIT_SOURCE_DIR "/tests/diff/cases";
+    const model::TraceData trace = parse_text_trace(contents_of(folder / (GetParam() + ".trace")));
+    const model::Report report = analyzers::advise(trace);
+    if (!report.frame) return;
+    const model::FrameSummary& frame = *report.frame;
+    EXPECT_NEAR(frame.frame_ns.typical,
+                frame.busy_ns.typical + frame.exposed_traced_ns.typical + frame.other_idle_ns.typical, 1e-6);
+    double in_chains_ns = 0;
+    for (const model::ChainAdvice& chain : report.chains) {
+        in_chains_ns += chain.exposed_ns;
+        if (static_cast<std::int64_t>(chain.chain.steps.size()) != frame.kernels_per_frame) continue;
+        EXPECT_NEAR(chain.exposed_ns, frame.exposed_ns.typical, 1e-6);
+        EXPECT_NEAR(chain.verdict.graph_saving_ns.typical, report.verdict.graph_saving_ns.typical, 1e-6);
+    }
+    EXPECT_LE(in_chains_ns, frame.exposed_ns.typical + 1e-6);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, TextTrace, testing::ValuesIn(case_names()),
                          [](const auto& instance) { return instance.param; });
 

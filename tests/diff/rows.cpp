@@ -32,13 +32,13 @@ std::string rows_of(const model::Report& report) {
     std::string rows;
     if (report.frame) {
         const model::FrameSummary& frame = *report.frame;
-        rows += fmt::format(
-            "frame frames={} K={} launches={} outside={}{} t={} T={} L={} L_corrected={} c={} "
-            "exposed={:.3f}\n",
-            frame.frames, frame.kernels_per_frame, frame.launches_per_frame, frame.kernels_outside,
-            frame.in_graph ? " graph" : "", us(frame.frame_ns.typical), us(frame.busy_ns.typical),
-            us(frame.launch_ns.typical), us(frame.launch_corrected_ns.typical),
-            us(frame.other_idle_ns.typical), frame.exposed_share);
+        rows +=
+            fmt::format("frame frames={} K={} launches={} outside={}{} t={} T={} KL={} KL_corrected={} c={} "
+                        "exposed={:.3f}\n",
+                        frame.frames, frame.kernels_per_frame, frame.launches_per_frame,
+                        frame.kernels_outside, frame.in_graph ? " graph" : "", us(frame.frame_ns.typical),
+                        us(frame.busy_ns.typical), us(frame.exposed_traced_ns.typical),
+                        us(frame.exposed_ns.typical), us(frame.other_idle_ns.typical), frame.exposed_share);
     } else {
         rows += fmt::format("no-frame {}\n", report.no_frame_reason);
     }

@@ -132,6 +132,8 @@ class Reader {
                 call = {start, std::stod(take())};
             } else if (option == "thread") {
                 thread = static_cast<std::uint32_t>(std::stoul(take()));
+            } else if (option == "untimed") {
+                kernel.start_ns = kernel.end_ns = 0;
             } else if (option == "args") {
                 kernel.arguments_id = read_arguments();
             } else {

@@ -10,9 +10,10 @@ namespace deepjit::tests {
 /// start, addresses hexadecimal.
 ///
 ///   kernel NAME at START for DURATION [stream N] [graph G launch C] [call AT for DURATION] [thread N]
-///          [args WORD...]
+///          [untimed] [args WORD...]
 ///   launch-less kernels leave out `call`. `args` takes one word for each parameter of NAME's signature;
 ///          "n:8" is a 4-byte integer, "[a b c]" one by-value struct of three words.
+///          An `untimed` kernel is one whose times CUPTI could not take: both are 0 in the trace.
 ///   copy KIND at START for DURATION bytes N [from A] [to A] [stream N] [pageable] [call AT for DURATION]
 ///   call CATEGORY API at START for DURATION [thread N]
 ///   alloc ADDRESS bytes N [at START] [free END]

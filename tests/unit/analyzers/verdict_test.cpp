@@ -10,9 +10,9 @@ using testing::HasSubstr;
 
 const LaunchConstants kConstants{600, model::Origin::Calibrated, 500};
 
-/// 30 launches, 40 us of work, 90 us of exposed launch time in a frame of 150 us.
+/// 30 launches, 40 us of work, 90 us of exposed launch time, 3 us before each, in a frame of 150 us.
 Stretch thirty_launches() {
-    return {30, 40e3, 90e3, false, "", 150e3};
+    return {30, 40e3, 90e3, false, "", 150e3, 3e3, false};
 }
 
 TEST(JudgeChain, many_launches_whose_bytes_vanish_are_fused_and_repay_after_so_many_frames) {
@@ -28,12 +28,13 @@ TEST(JudgeChain, many_launches_whose_bytes_vanish_are_fused_and_repay_after_so_m
 
 TEST(JudgeChain, where_fusing_adds_little_a_graph_is_enough) {
     // One step holds nearly all of the work, and no bytes are saved.
-    const auto verdict = judge_chain({5, 60e3, 50e3, false, "", 200e3}, {55e3, 1.0}, {}, kConstants, {});
+    const auto verdict =
+        judge_chain({5, 60e3, 50e3, false, "", 200e3, 10e3, false}, {55e3, 1.0}, {}, kConstants, {});
     EXPECT_EQ(verdict.advice, Advice::CudaGraph);
 }
 
 TEST(JudgeChain, a_chain_in_a_graph_is_never_told_to_use_one) {
-    Stretch chain{30, 40e3, 15e3, true, "", 60e3};
+    Stretch chain{30, 40e3, 15e3, true, "", 60e3, 500, false};
     for (const double inflation : {1.0, 2.0, 8.0}) {
         const auto verdict = judge_chain(chain, {1.5e3, inflation}, {}, kConstants, {});
         EXPECT_TRUE(verdict.advice == Advice::Fuse || verdict.advice == Advice::LeaveAlone);
@@ -42,7 +43,7 @@ TEST(JudgeChain, a_chain_in_a_graph_is_never_told_to_use_one) {
 }
 
 TEST(JudgeChain, a_blocker_rules_the_graph_out) {
-    Stretch chain{5, 60e3, 50e3, false, "cuStreamSynchronize after launch 2", 200e3};
+    Stretch chain{5, 60e3, 50e3, false, "cuStreamSynchronize after launch 2", 200e3, 10e3, false};
     const auto verdict = judge_chain(chain, {55e3, 1.0}, {}, kConstants, {});
     EXPECT_NE(verdict.advice, Advice::CudaGraph);
     EXPECT_EQ(verdict.graph_blocker, chain.graph_blocker);
@@ -67,6 +68,39 @@ TEST(JudgeChain, a_graph_follows_only_where_the_rest_of_the_frame_waits_for_laun
     EXPECT_EQ(judge_chain(thirty_launches(), {1.5e3, 8.0}, {20, 60e3}, kConstants, {}).advice,
               Advice::FuseThenGraph);
     EXPECT_EQ(judge_chain(thirty_launches(), {1.5e3, 8.0}, {20, 1e3}, kConstants, {}).advice, Advice::Fuse);
+}
+
+TEST(JudgeChain, a_frames_first_gap_stays_whatever_replaces_its_kernels) {
+    Stretch frame = thirty_launches();
+    frame.begins_frame = true;
+    const auto verdict = judge_chain(frame, {1.5e3, 8.0}, {}, kConstants, {});
+    // In the stream 130 us; in a graph 40 + 3 + 29 nodes of 0.3; fused 40/8 + 3, in a graph or not.
+    EXPECT_DOUBLE_EQ(verdict.ways.as_recorded_ns, 130e3);
+    EXPECT_NEAR(*verdict.ways.in_graph_ns, 51.7e3, 1e-6);
+    EXPECT_NEAR(verdict.ways.fused_ns, 8e3, 1e-6);
+    EXPECT_NEAR(*verdict.ways.fused_in_graph_ns, 8e3, 1e-6);
+    EXPECT_NEAR(verdict.fuse_saving_after_graph_ns.typical, 43.7e3, 1e-6);
+}
+
+TEST(JudgeFrame, ways_to_run_follow_from_the_chains_that_are_fused) {
+    model::ChainAdvice chain;
+    chain.chain.steps.resize(30);
+    chain.exposed_ns = 90e3;
+    chain.verdict = judge_chain(thirty_launches(), {1.5e3, 8.0}, {10, 30e3}, kConstants, {});
+    const Stretch frame{40, 60e3, 120e3, false, "", 200e3, 3e3, true};
+    const auto verdict = judge_frame(frame, {chain}, kConstants, {});
+    EXPECT_EQ(verdict.advice, Advice::FuseThenGraph);
+    EXPECT_DOUBLE_EQ(verdict.ways.as_recorded_ns, 200e3);
+    // The graph leaves 3 + 39 * 0.3 of 120; fusing saves 122, and 44 more than a graph: 49 to 5.3.
+    EXPECT_NEAR(*verdict.ways.in_graph_ns, 94.7e3, 1e-6);
+    EXPECT_NEAR(verdict.ways.fused_ns, 78e3, 1e-6);
+    EXPECT_NEAR(*verdict.ways.fused_in_graph_ns, 51e3, 1e-6);
+}
+
+TEST(JudgeFrame, a_frame_that_no_graph_can_hold_has_no_graph_to_compare_with) {
+    Stretch frame = thirty_launches();
+    frame.graph_blocker = "cuStreamSynchronize after launch 2";
+    EXPECT_FALSE(judge_frame(frame, {}, kConstants, {}).ways.in_graph_ns);
 }
 
 } // namespace

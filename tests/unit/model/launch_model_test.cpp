@@ -24,7 +24,7 @@ TEST(LaunchModel, the_second_seed_case_is_left_alone) {
     const auto summary = summarise_launches({.serial_ns = 1.15e6, .fused_ns = 1.12e6, .calls = 29});
     ASSERT_TRUE(summary);
     EXPECT_LT(summary->estimate->launch_share, 0.03);
-    EXPECT_TRUE(summary->leave_alone);
+    EXPECT_EQ(summary->leave_alone, true);
 }
 
 TEST(LaunchModel, amdahl_says_what_the_seed_frame_gains) {
@@ -34,7 +34,7 @@ TEST(LaunchModel, amdahl_says_what_the_seed_frame_gains) {
     EXPECT_NEAR(summary->frame_fused->frame_ns, 1.72e6, 1);
     EXPECT_NEAR(summary->frame_fused->saved_share, 0.2554, 1e-4);
     EXPECT_NEAR(summary->frame_graph->frame_ns, 1.99e6, 1);
-    EXPECT_FALSE(summary->leave_alone);
+    EXPECT_EQ(summary->leave_alone, false);
 }
 
 TEST(LaunchModel, work_below_zero_within_the_noise_counts_as_zero) {
@@ -50,13 +50,19 @@ TEST(LaunchModel, work_below_zero_within_the_noise_counts_as_zero) {
     ASSERT_TRUE(accepted);
     EXPECT_EQ(accepted->work_ns, 0);
     EXPECT_TRUE(accepted->work_counted_as_zero);
-    EXPECT_LE(accepted->launch_share, 1);
+    // All of the serial time is launches then, so that K·L and its share go together.
+    EXPECT_DOUBLE_EQ(accepted->launch_total_ns, 10.24e6);
+    EXPECT_DOUBLE_EQ(accepted->launch_ns * 29, 10.24e6);
+    EXPECT_EQ(accepted->launch_share, 1);
 }
 
 TEST(LaunchModel, one_call_or_a_slower_fused_kernel_is_refused_by_name) {
     EXPECT_THAT(solve_launch_model({12e6, 3e6, 1}).error().message, HasSubstr("K cannot be 1"));
     EXPECT_THAT(solve_launch_model({1.12e6, 1.15e6, 29}).error().message, HasSubstr("L cannot be -"));
-    EXPECT_TRUE(solve_launch_model({1.12e6, 1.15e6, 29, 0.05e6}));
+    const auto within_noise = solve_launch_model({1.12e6, 1.15e6, 29, 0.05e6});
+    ASSERT_TRUE(within_noise);
+    EXPECT_EQ(within_noise->launch_total_ns, 0);
+    EXPECT_EQ(within_noise->work_ns, 1.12e6);
     EXPECT_FALSE(solve_launch_model({0, 0, 29}));
 }
 
@@ -83,6 +89,18 @@ TEST(LaunchFit, the_outlier_of_ocannl_488_is_named_and_does_not_drag_the_line) {
     const auto dragged = fit_launch_points(worse);
     EXPECT_NEAR(dragged->slope_ns, fit->slope_ns, 0.15e3);
     EXPECT_THAT(dragged->outliers, testing::Contains(1U));
+}
+
+TEST(LaunchFit, few_points_tell_no_outlier) {
+    // Three honest points, 1 % off a line. Of the residuals 0, 0.06 and 0.39 us the median says nothing.
+    const auto three = fit_launch_points({{1, 10e3}, {2, 12.1e3}, {10, 28e3}});
+    ASSERT_TRUE(three);
+    EXPECT_FALSE(three->judges_outliers);
+    EXPECT_TRUE(three->outliers.empty());
+    std::vector<LaunchPoint> five(kPlainLaunches.begin(), kPlainLaunches.begin() + 5);
+    five[1].total_ns *= 10;
+    EXPECT_TRUE(fit_launch_points(five)->outliers.empty());
+    EXPECT_TRUE(fit_launch_points(kPlainLaunches)->judges_outliers);
 }
 
 TEST(LaunchFit, graph_replays_of_ocannl_488_cost_15_us_and_0_58_a_node) {
@@ -122,7 +140,7 @@ TEST(GraphDifference, cuda_oxide_574_is_left_alone_and_its_saving_does_not_grow_
             summarise_launches({.serial_ns = path.serial_ns, .graph_ns = path.graph_ns, .calls = path.nodes});
         ASSERT_TRUE(summary);
         EXPECT_NEAR(summary->graph->per_node_ns, path.per_node_ns, 1);
-        EXPECT_TRUE(summary->leave_alone);
+        EXPECT_EQ(summary->leave_alone, true);
     }
 }
 
@@ -138,10 +156,10 @@ TEST(GraphDifference, paddle_53406_hides_its_launches_behind_the_gpu_and_is_left
     // The host's 12.88 ms of enqueueing is no input at all: only what the run gains counts.
     const auto first = summarise_launches({.serial_ns = 14.64e6, .graph_ns = 14.44e6, .calls = 500});
     EXPECT_NEAR(first->graph->saved_share, 0.0137, 1e-4);
-    EXPECT_TRUE(first->leave_alone);
+    EXPECT_EQ(first->leave_alone, true);
     const auto second = summarise_launches({.serial_ns = 6.5e6, .graph_ns = 6.5e6, .calls = 500});
     EXPECT_EQ(second->graph->saved_share, 0);
-    EXPECT_TRUE(second->leave_alone);
+    EXPECT_EQ(second->leave_alone, true);
 }
 
 TEST(KnownLaunchCost, realizar_36_claims_more_launch_time_than_there_is_time) {
@@ -157,6 +175,23 @@ TEST(KnownLaunchCost, share_and_what_fusing_could_leave_follow_from_k_and_l) {
     EXPECT_NEAR(cost->launch_share, 0.7212, 1e-4);
     EXPECT_DOUBLE_EQ(cost->work_ns, 29e3);
     EXPECT_DOUBLE_EQ(cost->fused_ns, 31.5e3);
+}
+
+TEST(KnownLaunchCost, launches_above_the_whole_within_the_noise_are_all_of_it) {
+    const auto cost = apply_launch_cost(100e3, 3.4e3, 30, 5e3);
+    ASSERT_TRUE(cost);
+    EXPECT_DOUBLE_EQ(cost->launch_total_ns, 100e3);
+    EXPECT_DOUBLE_EQ(cost->launch_ns * 30, 100e3);
+    EXPECT_EQ(cost->work_ns, 0);
+}
+
+TEST(LaunchSummary, no_advice_is_given_where_nothing_was_compared) {
+    const auto fit_only = summarise_launches({.points = {{8, 51.9e3}, {16, 119.3e3}}});
+    ASSERT_TRUE(fit_only);
+    EXPECT_FALSE(fit_only->leave_alone.has_value());
+    const auto with_serial = summarise_launches({.serial_ns = 1e6, .points = {{8, 51.9e3}, {16, 119.3e3}}});
+    ASSERT_TRUE(with_serial);
+    EXPECT_FALSE(with_serial->leave_alone.has_value());
 }
 
 TEST(LaunchSummary, missing_numbers_are_named) {

@@ -89,6 +89,7 @@ model::Report report_with_everything() {
     report.frame = model::FrameSummary{};
     report.verdict.advice = model::Advice::FuseThenGraph;
     report.verdict.break_even_frames = 12.5;
+    report.verdict.ways = {40e3, 20e3, 18e3, 17e3};
     report.findings.push_back({"short-kernels",
                                model::Finding::Role::ThreePart,
                                model::Finding::Outcome::Holds,
@@ -114,6 +115,10 @@ model::Report report_with_everything() {
 TEST(AdviseJson, every_key_is_in_the_schema_and_every_required_key_is_there) {
     EXPECT_EQ(check(advise_json(report_with_everything())), "");
     EXPECT_EQ(check(advise_json(model::Report{})), "");
+    model::Report none;
+    none.no_kernels = model::NoKernels{model::NoKernels::Cause::RecordsMissing, 24, "CUPTI said no"};
+    EXPECT_EQ(check(advise_json(none)), "");
+    EXPECT_EQ(Json::parse(advise_json(none))["no_kernels"]["cause"], "records_missing");
 }
 
 TEST(AdviseJson, the_check_itself_sees_missing_unknown_and_wrong_values) {

@@ -65,6 +65,65 @@ TEST(AdviseText, the_most_crowded_report_fits_25_lines_of_80_columns) {
         EXPECT_LE(display_width(line), 80U) << line;
 }
 
+TEST(AdviseText, facts_wrap_and_only_names_are_shortened) {
+    model::Report report = crowded_report();
+    report.frame->frame_ns = report.frame->busy_ns = report.frame->exposed_traced_ns =
+        report.frame->other_idle_ns = {0, 123456, 0};
+    report.frame->launches_per_frame = 400;
+    report.frame->in_graph = true;
+    report.frame->corrected = true;
+    for (const std::size_t width : {40U, 60U, 80U, 100U}) {
+        const std::string text = advise_text(report, "trace.db", width);
+        for (const std::string& line : lines_of(text)) {
+            if (line.find("Next: ") == 0) continue; // whole at any width, to be copied
+            EXPECT_LE(display_width(line), width) << line;
+            const bool holds_a_name =
+                line.find("xxxx") != std::string::npos || line.find("kkkk") != std::string::npos;
+            EXPECT_TRUE(holds_a_name || line.find("\u2026") == std::string::npos) << line;
+        }
+        for (const char* fact : {"K = 400", "T = 123 \u00b5s", "K\u00b7L = 123 \u00b5s", "c = 123 \u00b5s"})
+            EXPECT_THAT(text, HasSubstr(fact));
+        EXPECT_THAT(text, HasSubstr("Next: deepjit fuse trace.db --chain 1 --emit out"));
+    }
+}
+
+TEST(AdviseText, fuse_stands_beside_what_a_graph_would_leave) {
+    model::Report report = crowded_report();
+    report.verdict.graph_blocker.clear();
+    report.verdict.ways = {2000e3, 1500e3, 1400e3, 1250e3};
+    report.verdict.fuse_saving_after_graph_ns = {100e3, 250e3, 300e3};
+    report.frame->corrected = true;
+    std::string text = advise_text(report, "trace.db", 200);
+    EXPECT_THAT(text,
+                HasSubstr("2.00 ms untraced, 1.50 ms in a CUDA Graph, 1.40 ms fused, 1.25 ms fused then"));
+    EXPECT_THAT(text, HasSubstr("after a CUDA Graph still 250 \u00b5s (100 \u00b5s to 300 \u00b5s)"));
+    report.verdict.fuse_saving_after_graph_ns = {-3e3, -2e3, -1e3};
+    text = advise_text(report, "trace.db", 200);
+    EXPECT_THAT(text, HasSubstr("after a CUDA Graph nothing more"));
+}
+
+TEST(AdviseText, counts_of_one_are_singular_and_rare_gaps_are_not_zero) {
+    model::Report report = crowded_report();
+    report.frame->kernels_per_frame = report.frame->launches_per_frame = report.frame->frames = 1;
+    report.findings.clear();
+    report.gaps = {{model::GapCause::HostLate, "", false, 5e3, 3},
+                   {model::GapCause::HostLate, "", true, 5e3, 1},
+                   {model::GapCause::DeviceLatency, "", false, 175, 0.03}};
+    const std::string text = advise_text(report, "trace.db");
+    EXPECT_THAT(text, HasSubstr("(measured, 1 frame), K = 1 kernel from 1 launch\n"));
+    EXPECT_THAT(text, HasSubstr("(3 gaps)"));
+    EXPECT_THAT(text, HasSubstr("(1 gap)"));
+    EXPECT_THAT(text, HasSubstr("(fewer than 0.1 gaps)"));
+}
+
+TEST(AdviseText, pointers_that_are_not_const_are_said_to_understate_the_traffic) {
+    model::Report report = crowded_report();
+    EXPECT_THAT(advise_text(report, "trace.db"), Not(HasSubstr("not const")));
+    report.chains[0].chain.steps[0].buffers.push_back(
+        {0x1000, 16, 1, 0, model::Access::ReadWrite, "not const in the signature"});
+    EXPECT_THAT(advise_text(report, "trace.db"), HasSubstr("A pointer that is not const counts as read and"));
+}
+
 TEST(AdviseText, it_begins_with_the_verdict_and_ends_with_the_next_command) {
     const std::string text = advise_text(crowded_report(), "trace.db");
     EXPECT_EQ(text.rfind("Verdict: fuse: fusing 40 chains", 0), 0U);
@@ -76,8 +135,20 @@ TEST(AdviseText, control_characters_in_names_do_not_reach_the_terminal) {
     EXPECT_THAT(advise_text(crowded_report(), "trace.db"), Not(HasSubstr("\x1b")));
 }
 
-TEST(AdviseText, a_trace_with_no_kernel_gets_one_sentence) {
-    EXPECT_EQ(lines_of(advise_text(model::Report{}, "trace.db")).size(), 1U);
+TEST(AdviseText, a_trace_with_no_kernel_says_which_of_the_outcomes_it_is) {
+    using Cause = model::NoKernels::Cause;
+    model::Report report;
+    const auto text_for = [&](Cause cause, const char* error) {
+        report.no_kernels = model::NoKernels{cause, 24, error};
+        return advise_text(report, "trace.db", 200);
+    };
+    EXPECT_THAT(text_for(Cause::DriverNotInitialised, ""), HasSubstr("never initialised CUDA"));
+    EXPECT_THAT(text_for(Cause::NothingLaunched, ""), HasSubstr("initialised CUDA but launched none"));
+    EXPECT_THAT(text_for(Cause::RecordsMissing, "CUPTI said no."),
+                HasSubstr("launched kernels (24 launch calls), but no record of them arrived"));
+    EXPECT_THAT(text_for(Cause::RecordsMissing, "CUPTI said no."), HasSubstr("Cause: CUPTI said no.\n"));
+    EXPECT_THAT(text_for(Cause::NotWatched, "CUPTI said no."), HasSubstr("could not watch it"));
+    EXPECT_THAT(text_for(Cause::CutOff, ""), HasSubstr("ended before its recording"));
 }
 
 TEST(AdviseText, no_next_command_is_given_where_nothing_is_worth_fusing) {

@@ -39,5 +39,26 @@ TEST(LaunchSummary, json_has_the_documented_keys) {
     EXPECT_EQ(json["leave_alone"], false);
 }
 
+TEST(LaunchSummary, json_has_null_where_nothing_was_judged) {
+    model::LaunchQuestion question;
+    question.points = {{8, 51.9e3}, {24, 159.1e3}, {36, 233.5e3}};
+    const auto json = nlohmann::json::parse(launch_summary_json(*model::summarise_launches(question)));
+    EXPECT_TRUE(json["leave_alone"].is_null());
+    EXPECT_TRUE(json["fit"]["outliers"].is_null());
+}
+
+TEST(LaunchSummary, launches_never_come_to_more_than_the_total) {
+    model::LaunchQuestion question;
+    question.serial_ns = 10.24e6;
+    question.fused_ns = 0.34e6;
+    question.calls = 29;
+    question.noise_ns = 0.02e6;
+    const std::string text = launch_summary_text(*model::summarise_launches(question));
+    EXPECT_THAT(text, HasSubstr("K\u00b7L = 10.2 ms  100 % of the serial time 10.2 ms"));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(display_width(line), 80U) << line;
+}
+
 } // namespace
 } // namespace deepjit::reports

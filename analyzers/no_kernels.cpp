@@ -1,0 +1,31 @@
+#include "analyzers/no_kernels.hpp"
+
+#include <algorithm>
+
+namespace deepjit::analyzers {
+
+model::NoKernels why_no_kernels(const model::TraceData& trace) {
+    using Cause = model::NoKernels::Cause;
+    using trace::CallCategory;
+    model::NoKernels none;
+    none.launches_called =
+        std::count_if(trace.host_calls.begin(), trace.host_calls.end(), [](const trace::HostCall& call) {
+            const bool launch =
+                call.category == CallCategory::Launch || call.category == CallCategory::GraphLaunch;
+            return launch && !call.capturing;
+        });
+    none.tracer_error = trace.tracer_error;
+    const bool cut_off = std::any_of(trace.processes.begin(), trace.processes.end(),
+                                     [](const trace::Process& process) { return !process.end_ns; });
+    if (none.launches_called > 0)
+        none.cause = Cause::RecordsMissing;
+    else if (!none.tracer_error.empty())
+        none.cause = Cause::NotWatched;
+    else if (trace.processes.empty())
+        none.cause = Cause::DriverNotInitialised;
+    else
+        none.cause = cut_off ? Cause::CutOff : Cause::NothingLaunched;
+    return none;
+}
+
+} // namespace deepjit::analyzers

@@ -1,0 +1,55 @@
+#include "cli/option_values.hpp"
+
+#include "src/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace deepjit::cli {
+namespace {
+
+/// The whole text as a finite decimal number.
+std::optional<double> finite_number(std::string_view text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number))
+        return std::nullopt;
+    return number;
+}
+
+Diagnostic refusal(std::string_view option, std::string_view text, std::string_view expected) {
+    return usage_error(fmt::format("{} cannot be '{}': it takes {}", option, printable(text), expected));
+}
+
+} // namespace
+
+Result<double> parse_share(std::string_view option, std::string_view text) {
+    const bool percent = text.ends_with('%');
+    const std::optional<double> number = finite_number(percent ? text.substr(0, text.size() - 1) : text);
+    const double share = number.value_or(-1) / (percent ? 100 : 1);
+    if (share < 0 || share > 1)
+        return refusal(option, text, "a share from 0 to 1, such as 0.05, or from 0% to 100%");
+    return share;
+}
+
+Result<double> parse_ratio(std::string_view option, std::string_view text, double least) {
+    const std::optional<double> number = finite_number(text);
+    if (!number || *number < least)
+        return refusal(option, text, fmt::format("a number of {:g} or more, such as 2.5", least));
+    return *number;
+}
+
+Result<std::int64_t> parse_count(std::string_view option, std::string_view text) {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || end != text.data() + text.size() || count < 1)
+        return refusal(option, text,
+                       fmt::format("a whole number from 1 to {}", std::numeric_limits<std::int64_t>::max()));
+    return count;
+}
+
+} // namespace deepjit::cli
