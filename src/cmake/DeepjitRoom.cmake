@@ -18,6 +18,34 @@ function(deepjit_room name)
   target_link_libraries(deepjit_${name}
     PUBLIC ${ROOM_LINKS} deepjit_sanitizers
     PRIVATE ${ROOM_PRIVATE_LINKS} deepjit_warnings)
+  deepjit_precompile(deepjit_${name} rooms)
+endfunction()
+
+# deepjit_precompile(TARGET rooms|tests)
+#
+# Parses the headers that nearly every file includes once rather than in each, where the preset asks for it. Targets
+# that share a precompiled header must share their compile options: those of one kind do.
+function(deepjit_precompile target kind)
+  if(NOT DEEPJIT_PRECOMPILE)
+    return()
+  endif()
+  if(NOT TARGET deepjit_precompiled_${kind})
+    set(headers <algorithm> <cstdint> <filesystem> <map> <optional> <string> <vector> <fmt/format.h>)
+    # What owns the header is of the kind that uses it, so that both are position independent in the same way.
+    set(source "${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp")
+    if(kind STREQUAL "tests")
+      file(CONFIGURE OUTPUT "${source}" CONTENT "int main() {}\n")
+      add_executable(deepjit_precompiled_tests "${source}")
+      target_link_libraries(deepjit_precompiled_tests PRIVATE deepjit_compile_fast GTest::gmock)
+      list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+    else()
+      file(CONFIGURE OUTPUT "${source}" CONTENT "")
+      add_library(deepjit_precompiled_rooms OBJECT "${source}")
+    endif()
+    target_link_libraries(deepjit_precompiled_${kind} PRIVATE deepjit::fmt deepjit_sanitizers deepjit_warnings)
+    target_precompile_headers(deepjit_precompiled_${kind} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM deepjit_precompiled_${kind})
 endfunction()
 
 # deepjit_unit_test(ROOM [LINKS target...])
@@ -34,5 +62,6 @@ function(deepjit_unit_test room)
   target_link_libraries(${room}_test PRIVATE deepjit::${room} ${TEST_LINKS} deepjit_warnings deepjit_compile_fast
     GTest::gmock GTest::gtest_main)
   target_compile_definitions(${room}_test PRIVATE DEEPJIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  deepjit_precompile(${room}_test tests)
   gtest_discover_tests(${room}_test DISCOVERY_MODE PRE_TEST)
 endfunction()

@@ -8,14 +8,14 @@
 namespace deepjit::graph {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kOverflow = std::numeric_limits<double>::infinity();
 
 TEST(DType, Float16RoundsTiesToEvenAndOverflowsToInfinity) {
     EXPECT_EQ(round_to(DType::Float16, 1 + std::ldexp(1.0, -11)), 1.0);
     EXPECT_EQ(round_to(DType::Float16, 1 + 3 * std::ldexp(1.0, -11)), 1 + std::ldexp(1.0, -9));
     EXPECT_EQ(round_to(DType::Float16, 65519.99), 65504.0);
-    EXPECT_EQ(round_to(DType::Float16, 65520.0), kInfinity);
-    EXPECT_EQ(round_to(DType::Float16, -1e6), -kInfinity);
+    EXPECT_EQ(round_to(DType::Float16, 65520.0), kOverflow);
+    EXPECT_EQ(round_to(DType::Float16, -1e6), -kOverflow);
 }
 
 TEST(DType, DenormalsKeepTheirSpacingAndZeroItsSign) {
@@ -37,7 +37,7 @@ TEST(DType, BFloat16KeepsEightBits) {
     EXPECT_EQ(round_to(DType::BFloat16, 1 + 3 * std::ldexp(1.0, -8)), 1 + std::ldexp(1.0, -6));
     // The largest is 255 * 2^120; half a spacing above it, infinity begins.
     EXPECT_EQ(round_to(DType::BFloat16, 3.39e38), std::ldexp(255.0, 120));
-    EXPECT_EQ(round_to(DType::BFloat16, 3.4e38), kInfinity);
+    EXPECT_EQ(round_to(DType::BFloat16, 3.4e38), kOverflow);
 }
 
 TEST(DType, IntegersSaturate) {
