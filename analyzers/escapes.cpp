@@ -213,7 +213,9 @@ void find_escapes(model::Chain& chain, const model::TraceData& trace, const Devi
                     written.reason = "the trace ends before it is overwritten";
             }
             written.escapes = !written.reason.empty();
-            if (!written.escapes) written.reason = fmt::format("overwritten unread in {} frames", proved);
+            if (!written.escapes)
+                written.reason =
+                    fmt::format("overwritten unread in {} frame{}", proved, proved == 1 ? "" : "s");
             chain.written.push_back(std::move(written));
         }
 }

@@ -57,8 +57,8 @@ std::string graph_blocker(const model::TraceData& trace, const TrackFrames& fram
         }
         longest = std::max(longest, ++in_stretch);
     }
-    return fmt::format("{} after launch {} (the longest stretch without such holds {} launches)",
-                       blockers.front().second, after_first, longest);
+    return fmt::format("{} after launch {} (the longest stretch without such holds {} launch{})",
+                       blockers.front().second, after_first, longest, longest == 1 ? "" : "es");
 }
 
 } // namespace deepjit::analyzers

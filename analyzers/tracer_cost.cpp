@@ -17,7 +17,7 @@ std::vector<model::Finding> find_tracer_cost(const Evidence& evidence) {
         finding.measures.push_back({"tracer_launch_ns", *cost_ns, 0});
     } else {
         finding.outcome = model::Finding::Outcome::Abstains;
-        finding.statement = "What tracing cost was not calibrated: L is as traced, which is too high.";
+        finding.statement = "The cost of tracing was not calibrated: L is as traced, and too high.";
     }
     return {finding};
 }

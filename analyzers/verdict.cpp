@@ -51,6 +51,10 @@ model::WaysToRun ways_to_run(double as_recorded_ns, const Verdict& verdict, bool
     return ways;
 }
 
+std::string launches_expose(std::int64_t launches) {
+    return launches == 1 ? "1 launch exposes" : fmt::format("{} launches expose", launches);
+}
+
 /// Replaces an advice that the tracer's own cost could have made up.
 void withhold_if_within_tracer_cost(Verdict& verdict, double saving_ns, const Stretch& stretch,
                                     const LaunchConstants& constants) {
@@ -174,7 +178,7 @@ Verdict judge_frame(const Stretch& frame, const std::vector<model::ChainAdvice>&
         saving_ns = verdict.graph_saving_ns.typical;
         verdict.advice = Advice::CudaGraph;
         verdict.deciding_term =
-            fmt::format("K\u00b7L: {} launches expose {} of {} a frame", frame.launches,
+            fmt::format("K\u00b7L: {} {} of {} a frame", launches_expose(frame.launches),
                         format_duration(frame.exposed_ns), format_duration(frame.frame_ns));
     } else if (graph_pays) {
         verdict.deciding_term =

@@ -75,7 +75,7 @@ class ModelCommand final : public Command {
         }
         DEEPJIT_TRY(const model::LaunchSummary summary, model::summarise_launches(question));
         terminal.result(format_ == "json" ? reports::launch_summary_json(summary)
-                                          : reports::launch_summary_text(summary));
+                                          : reports::launch_summary_text(summary, terminal.width()));
         return ExitCode::Done;
     }
 

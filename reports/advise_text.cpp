@@ -1,5 +1,6 @@
 #include "reports/advise_text.hpp"
 
+#include "reports/wrapped_lines.hpp"
 #include "src/base/text.hpp"
 #include "src/base/units.hpp"
 #include "src/model/kernel_label.hpp"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -19,75 +19,6 @@ using model::Range;
 
 constexpr std::size_t kMaximumLines = 25;
 constexpr std::size_t kMaximumGapLines = 4;
-constexpr std::size_t kNarrowest = 40;
-
-/// Lines within the width. Facts wrap between words; only names are shortened, before they come here, and
-/// made printable.
-class Lines {
-  public:
-    explicit Lines(std::size_t width) : width_(std::max(width, kNarrowest)) {}
-    /// A line that is a name to the end, or made to fit.
-    void add_row(const std::string& line) { lines_.push_back(elide_middle(line, width_)); }
-    /// A line that a person copies, whole at any width.
-    void add_command(std::string line) { lines_.push_back(std::move(line)); }
-    /// Text of any length: broken between words, where the value and its unit are one.
-    void add(std::string_view text, std::size_t indent) {
-        std::string line;
-        std::size_t begin = 0;
-        while (begin < text.size()) {
-            const std::size_t end = end_of_word(text, begin);
-            const std::string_view word = text.substr(begin, end - begin);
-            if (!line.empty() && display_width(line) + 1 + display_width(word) > width_) {
-                add_row(line);
-                line.assign(indent, ' ');
-            } else if (begin != 0) {
-                line += ' ';
-            }
-            line += word;
-            begin = end + 1;
-        }
-        add_row(line);
-    }
-    std::size_t count() const { return lines_.size(); }
-    std::size_t width() const { return width_; }
-    /// A name from the trace, so short that a fact fits beside it.
-    std::string name(std::string_view bytes) const { return elide_middle(printable(bytes), width_ / 2); }
-    std::string text() const {
-        std::string all;
-        for (const std::string& line : lines_)
-            all += line + "\n";
-        return all;
-    }
-
-  private:
-    /// "30.2 µs" and "K = 30" stay together.
-    static std::size_t end_of_word(std::string_view text, std::size_t begin) {
-        std::size_t end = std::min(text.find(' ', begin), text.size());
-        const auto next_word = [&] {
-            const std::size_t next = std::min(text.find(' ', end + 1), text.size());
-            return text.substr(end + 1, next - end - 1);
-        };
-        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-        while (end < text.size() && end > begin) {
-            const std::string_view next = next_word();
-            const bool unit = is_digit(text[end - 1]) && is_unit(next);
-            const bool equation = next == "=" || text.substr(begin, end - begin).ends_with(" =");
-            if (!unit && !equation) break;
-            end += 1 + next.size();
-        }
-        return end;
-    }
-    static bool is_unit(std::string_view word) {
-        while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
-            word.remove_suffix(1);
-        constexpr std::array<std::string_view, 10> kUnits = {"ns", "\u00b5s", "ms",  "s",   "%",
-                                                             "B",  "KiB",     "MiB", "GiB", "TiB"};
-        return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
-    }
-
-    std::size_t width_;
-    std::vector<std::string> lines_;
-};
 
 std::string range_text(const Range& range) {
     return fmt::format("{} ({} to {})", format_duration(range.typical), format_duration(range.low),
@@ -111,7 +42,7 @@ std::string counted(std::int64_t count, std::string_view one, std::string_view m
 }
 
 /// What a frame would take each way, so that savings can be put side by side.
-void add_ways_to_run(Lines& lines, const model::Report& report) {
+void add_ways_to_run(WrappedLines& lines, const model::Report& report) {
     const model::Verdict& verdict = report.verdict;
     const model::WaysToRun& ways = verdict.ways;
     if (!report.frame || (verdict.fuse_saving_ns.typical <= 0 && verdict.graph_saving_ns.typical <= 0))
@@ -136,7 +67,7 @@ std::string after_graph_text(const model::Verdict& verdict) {
                : "; after a CUDA Graph nothing more";
 }
 
-void add_verdict(Lines& lines, const model::Report& report) {
+void add_verdict(WrappedLines& lines, const model::Report& report) {
     const model::Verdict& verdict = report.verdict;
     lines.add(fmt::format("Verdict: {}: {}.", name_of(verdict.advice), printable(verdict.deciding_term)), 9);
     add_ways_to_run(lines, report);
@@ -159,7 +90,7 @@ void add_verdict(Lines& lines, const model::Report& report) {
 }
 
 /// Two notes, or one and how many more there are.
-void add_notes(Lines& lines, const model::Report& report) {
+void add_notes(WrappedLines& lines, const model::Report& report) {
     std::vector<std::string> notes;
     for (const Finding& finding : report.findings)
         if (finding.role == Finding::Role::Trust) notes.push_back(printable(finding.statement));
@@ -170,7 +101,7 @@ void add_notes(Lines& lines, const model::Report& report) {
         lines.add(fmt::format("  and {} more notes (--format json holds all)", notes.size() - shown), 4);
 }
 
-void add_frame(Lines& lines, const model::FrameSummary& frame) {
+void add_frame(WrappedLines& lines, const model::FrameSummary& frame) {
     lines.add(fmt::format("Frame: {} (measured, {}), K = {} from {}{}",
                           format_duration(frame.frame_ns.typical), counted(frame.frames, "frame", "frames"),
                           counted(frame.kernels_per_frame, "kernel", "kernels"),
@@ -201,7 +132,7 @@ std::string outcome_text(Finding::Outcome outcome) {
     return "";
 }
 
-void add_three_parts(Lines& lines, const model::Report& report) {
+void add_three_parts(WrappedLines& lines, const model::Report& report) {
     lines.add("Three-part test", 2);
     for (const Finding& finding : report.findings) {
         if (finding.role != Finding::Role::ThreePart) continue;
@@ -216,7 +147,7 @@ std::string gaps_text(double count_per_frame) {
     return rounded == 1 ? "1 gap" : fmt::format("{:g} gaps", rounded);
 }
 
-void add_gaps(Lines& lines, const model::Report& report) {
+void add_gaps(WrappedLines& lines, const model::Report& report) {
     if (report.gaps.empty()) return;
     lines.add("Idle time a frame, by cause (measured)", 2);
     // The chains need their head, at least one of them and how many more there are, and the next command.
@@ -234,16 +165,16 @@ void add_gaps(Lines& lines, const model::Report& report) {
 }
 
 /// Whether a chain's names stand beside its figures, or on a line of their own.
-bool has_name_column(const Lines& lines) {
+bool has_name_column(const WrappedLines& lines) {
     return lines.width() >= 80;
 }
 
 /// Whether a chain's figures fit on one line.
-bool has_table(const Lines& lines) {
+bool has_table(const WrappedLines& lines) {
     return lines.width() >= 56;
 }
 
-void add_chain(Lines& lines, const model::ChainAdvice& chain) {
+void add_chain(WrappedLines& lines, const model::ChainAdvice& chain) {
     const auto& steps = chain.chain.steps;
     std::vector<std::string> labels;
     for (const model::ChainStep& step : steps)
@@ -268,7 +199,7 @@ void add_chain(Lines& lines, const model::ChainAdvice& chain) {
     lines.add_row("     " + elide_middle(names, lines.width() - 5));
 }
 
-void add_chains(Lines& lines, const model::Report& report, std::size_t reserved) {
+void add_chains(WrappedLines& lines, const model::Report& report, std::size_t reserved) {
     if (report.chains.empty()) {
         lines.add("No serial chain of short kernels was found.", 2);
         return;
@@ -288,7 +219,7 @@ void add_chains(Lines& lines, const model::Report& report, std::size_t reserved)
 }
 
 /// One line where it matters: outputs that may be none make a chain look better than a reader could know.
-void add_traffic_note(Lines& lines, const model::Report& report) {
+void add_traffic_note(WrappedLines& lines, const model::Report& report) {
     for (const model::ChainAdvice& chain : report.chains)
         for (const model::ChainStep& step : chain.chain.steps)
             for (const model::BufferUse& use : step.buffers)
@@ -325,7 +256,7 @@ std::string no_kernels_text(const model::NoKernels& none) {
 } // namespace
 
 std::string advise_text(const model::Report& report, std::string_view trace_path, std::size_t width) {
-    Lines lines(width);
+    WrappedLines lines(width);
     if (report.kernel_count == 0) {
         lines.add(no_kernels_text(report.no_kernels.value_or(model::NoKernels{})), 0);
         return lines.text();

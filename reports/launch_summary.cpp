@@ -1,5 +1,6 @@
 #include "reports/launch_summary.hpp"
 
+#include "reports/wrapped_lines.hpp"
 #include "src/base/units.hpp"
 
 #include <fmt/format.h>
@@ -24,16 +25,17 @@ std::string estimate_text(const LaunchSummary& summary) {
                     format_duration(estimate.launch_total_ns), format_share(estimate.launch_share),
                     format_duration(serial_ns), format_share(estimate.fused_launch_share),
                     format_duration(*question.fused_ns));
-    text += "Assumed: fusing leaves T as it is, so serial = K·L + T and fused = L + T.\n"
-            "L is an upper bound: a fused kernel also moves fewer bytes, and that gain is\n"
-            "counted as launches here.\n";
+    text +=
+        "Assumed: fusing leaves T as it is, so serial = K·L + T and fused = L + T.\n"
+        "L is an upper bound: a fused kernel also moves fewer bytes, and that gain is counted as launches "
+        "here.\n";
     return text;
 }
 
 std::string graph_text(const LaunchSummary& summary) {
     const model::GraphDifference& graph = *summary.graph;
     return fmt::format("graph: {} saved, {} of the serial time, {:.2f} times as fast\n"
-                       "       {} a launch in the stream, {} a node in the graph (work included):\n"
+                       "       {} a launch in the stream, {} a node in the graph, with its work:\n"
                        "       a launch costs {} more than a graph node\n",
                        format_duration(graph.saved_ns), format_share(graph.saved_share), graph.speedup,
                        format_duration(graph.serial_per_call_ns), format_duration(graph.graph_per_node_ns),
@@ -77,9 +79,21 @@ nlohmann::ordered_json frame_json(const model::FrameGain& gain) {
             {"speedup", gain.speedup}};
 }
 
+/// Each line wrapped; what follows begins two columns further in.
+std::string wrapped(std::string_view text, std::size_t width) {
+    WrappedLines lines(width);
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        const std::string_view line = text.substr(0, end);
+        lines.add(line, line.find_first_not_of(' ') + 2);
+        text.remove_prefix(end + 1);
+    }
+    return lines.text();
+}
+
 } // namespace
 
-std::string launch_summary_text(const LaunchSummary& summary) {
+std::string launch_summary_text(const LaunchSummary& summary, std::size_t width) {
     std::string text;
     if (summary.estimate) text += estimate_text(summary);
     if (summary.known) text += known_text(summary);
@@ -91,7 +105,7 @@ std::string launch_summary_text(const LaunchSummary& summary) {
     if (summary.leave_alone.value_or(false))
         text += fmt::format("Advice: leave alone. Less than {} of the time can be won.\n",
                             format_share(model::kLeaveAloneShare));
-    return text;
+    return wrapped(text, width);
 }
 
 std::string launch_summary_json(const LaunchSummary& summary) {

@@ -99,6 +99,7 @@ TEST(JudgeFrame, ways_to_run_follow_from_the_chains_that_are_fused) {
 
 TEST(JudgeFrame, a_frame_that_no_graph_can_hold_has_no_graph_to_compare_with) {
     Stretch frame = thirty_launches();
+    EXPECT_TRUE(judge_frame(frame, {}, kConstants, {}).ways.in_graph_ns);
     frame.graph_blocker = "cuStreamSynchronize after launch 2";
     EXPECT_FALSE(judge_frame(frame, {}, kConstants, {}).ways.in_graph_ns);
 }

@@ -1,10 +1,10 @@
 #include "reports/advise_json.hpp"
 
+#include "tests/unit/reports/schema_check.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <fstream>
 #include <string>
 
 namespace deepjit::reports {
@@ -12,73 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The part of JSON Schema that advise.schema.json uses. Returns what is wrong, with its place.
-class SchemaCheck {
-  public:
-    explicit SchemaCheck(const Json& root) : root_(root) {}
-
-    std::string check(const Json& value, const Json& schema, const std::string& place) const {
-        if (schema.contains("$ref")) {
-            const std::string reference = schema["$ref"];
-            return check(value, root_.at(Json::json_pointer(reference.substr(1))), place);
-        }
-        if (schema.contains("anyOf")) {
-            std::string first;
-            for (const Json& option : schema["anyOf"]) {
-                const std::string wrong = check(value, option, place);
-                if (wrong.empty()) return {};
-                if (first.empty()) first = wrong;
-            }
-            return first;
-        }
-        if (schema.contains("const")) return value == schema["const"] ? "" : place + ": not the constant";
-        if (schema.contains("enum")) {
-            for (const Json& option : schema["enum"])
-                if (value == option) return {};
-            return place + ": " + value.dump() + " is not in the enumeration";
-        }
-        if (schema.contains("type") && !has_type(value, schema["type"])) return place + ": wrong type";
-        if (value.is_object()) return check_object(value, schema, place);
-        for (std::size_t i = 0; value.is_array() && i < value.size(); ++i) {
-            const std::string wrong = check(value[i], schema["items"], place + "/" + std::to_string(i));
-            if (!wrong.empty()) return wrong;
-        }
-        return {};
-    }
-
-  private:
-    std::string check_object(const Json& value, const Json& schema, const std::string& place) const {
-        for (const Json& key : schema["required"])
-            if (!value.contains(key.get<std::string>())) return place + ": " + key.dump() + " is missing";
-        for (const auto& [key, member] : value.items()) {
-            if (!schema["properties"].contains(key)) return place + ": '" + key + "' is not documented";
-            const std::string wrong = check(member, schema["properties"][key], place + "/" + key);
-            if (!wrong.empty()) return wrong;
-        }
-        return {};
-    }
-
-    static bool has_type(const Json& value, const Json& type) {
-        if (type.is_array())
-            return std::any_of(type.begin(), type.end(),
-                               [&](const Json& one) { return has_type(value, one); });
-        if (type == "number") return value.is_number();
-        if (type == "integer") return value.is_number_integer();
-        if (type == "string") return value.is_string();
-        if (type == "boolean") return value.is_boolean();
-        if (type == "array") return value.is_array();
-        if (type == "object") return value.is_object();
-        return type == "null" && value.is_null();
-    }
-
-    const Json& root_;
-};
-
-/// What is wrong with the report's JSON; empty: nothing.
 std::string check(const std::string& text) {
-    std::ifstream file(DEEPJIT_SOURCE_DIR "/reports/schema/advise.schema.json");
-    const Json schema = Json::parse(file);
-    return SchemaCheck(schema).check(Json::parse(text), schema, "");
+    return wrong_by_schema("advise.schema.json", text);
 }
 
 model::Report report_with_everything() {

@@ -1,6 +1,7 @@
 #include "reports/launch_summary.hpp"
 
 #include "src/base/text.hpp"
+#include "tests/unit/reports/schema_check.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,48 @@ TEST(LaunchSummary, json_has_the_documented_keys) {
     EXPECT_NEAR(json["t_ns"].get<double>(), 3082142.9, 0.1);
     EXPECT_NEAR(json["launch_share"].get<double>(), 0.7494, 1e-4);
     EXPECT_EQ(json["leave_alone"], false);
+}
+
+/// Every part of the summary.
+model::LaunchQuestion everything() {
+    model::LaunchQuestion question;
+    question.serial_ns = 12.3e6;
+    question.fused_ns = 3.4e6;
+    question.graph_ns = 5e6;
+    question.launch_cost_ns = 300e3;
+    question.frame_ns = 20e6;
+    question.calls = 29;
+    question.points = {{8, 51.9e3},   {16, 119.3e3}, {24, 159.1e3},
+                       {36, 233.5e3}, {64, 411.7e3}, {117, 735.4e3}};
+    return question;
+}
+
+TEST(LaunchSummary, json_agrees_with_its_schema) {
+    const std::string text = launch_summary_json(*model::summarise_launches(everything()));
+    EXPECT_EQ(wrong_by_schema("model.schema.json", text), "");
+    auto json = nlohmann::json::parse(text);
+    EXPECT_EQ(json["fit"]["outliers"].size(), 1U);
+    json["surprise"] = 1;
+    EXPECT_NE(wrong_by_schema("model.schema.json", json.dump()), "");
+    json.erase("surprise");
+    json.erase("leave_alone");
+    EXPECT_NE(wrong_by_schema("model.schema.json", json.dump()), "");
+    model::LaunchQuestion points_only;
+    points_only.points = {{8, 51.9e3}, {24, 159.1e3}};
+    EXPECT_EQ(
+        wrong_by_schema("model.schema.json", launch_summary_json(*model::summarise_launches(points_only))),
+        "");
+}
+
+TEST(LaunchSummary, text_wraps_between_facts_at_any_width) {
+    const auto summary = *model::summarise_launches(everything());
+    for (const std::size_t width : {40U, 60U, 80U}) {
+        const std::string text = launch_summary_text(summary, width);
+        EXPECT_EQ(text.find("\u2026"), std::string::npos);
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);)
+            EXPECT_LE(display_width(line), width) << line;
+    }
 }
 
 TEST(LaunchSummary, json_has_null_where_nothing_was_judged) {
