@@ -123,6 +123,53 @@ struct Overhead {
     std::uint32_t process_id = 0;
 };
 
+enum class ImageKind { Cubin = 1, Ptx = 2, FatBinary = 3, Other = 0 };
+
+enum class ImageSource {
+    ModuleLoaded = 1, ///< CUPTI, when the driver loaded it into a context
+    LoadCall = 2,     ///< the image argument of a load call
+    File = 3,         ///< the file named in a load call
+    MappedFile = 4,   ///< the fat binary of a file that the process had mapped
+    Other = 0
+};
+
+/// Device code. Loading it is executing someone else's program: it is only done for replay, under the rule
+/// for untrusted traces.
+struct ModuleImage {
+    std::int64_t image_id = 0;
+    std::string hash; ///< hash_hex() of the bytes
+    ImageKind kind = ImageKind::Other;
+    std::string bytes;
+};
+
+/// Where an image came from.
+struct ModuleLoad {
+    std::int64_t image_id = 0;
+    ImageSource source = ImageSource::Other;
+    std::string path;            ///< empty where it was not loaded from a file
+    std::uint32_t module_id = 0; ///< CUPTI's, 0 where the source is not CUPTI
+    std::uint32_t process_id = 0;
+};
+
+/// A kernel that an image holds.
+struct ModuleKernel {
+    std::int64_t image_id = 0;
+    std::string mangled_name;
+};
+
+/// One launch of a graph whose nodes were not recorded.
+struct GraphLaunch {
+    std::int64_t graph_launch_id = 0;
+    std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
+    std::int64_t end_ns = 0;
+    std::uint32_t graph_id = 0;
+    std::uint32_t correlation_id = 0;
+    std::uint32_t stream_id = 0;
+    std::uint32_t context_id = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t process_id = 0;
+};
+
 struct Device {
     std::uint32_t device_id = 0;
     std::string name;

@@ -121,3 +121,42 @@ CREATE TABLE overhead_entry (
   start_ns INTEGER NOT NULL,
   end_ns INTEGER NOT NULL
 ) STRICT;
+
+-- Device code, once by content.
+CREATE TABLE module_image_entry (
+  image_id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,               -- XXH3-128 of the bytes, 32 hexadecimal digits
+  kind INTEGER NOT NULL,                   -- trace::ImageKind
+  bytes INTEGER NOT NULL,                  -- uncompressed
+  compression TEXT NOT NULL,               -- 'none' or 'zlib', of `data`
+  data BLOB NOT NULL
+) STRICT;
+
+-- Where an image came from: one row for each process and source.
+CREATE TABLE module_load_entry (
+  image_id INTEGER NOT NULL REFERENCES module_image_entry,
+  process_id INTEGER NOT NULL,
+  source INTEGER NOT NULL,                 -- trace::ImageSource
+  module_id INTEGER NOT NULL,              -- CUPTI's; 0 where the source is not CUPTI
+  path TEXT NOT NULL                       -- '' where it was not loaded from a file
+) STRICT;
+
+-- Kernels that an image holds, whether they were launched or not.
+CREATE TABLE module_kernel_entry (
+  image_id INTEGER NOT NULL REFERENCES module_image_entry,
+  mangled_name_id INTEGER NOT NULL REFERENCES string_entry,
+  PRIMARY KEY (image_id, mangled_name_id)
+) STRICT, WITHOUT ROWID;
+
+-- Launches of graphs whose nodes were not recorded (profile --graph-level).
+CREATE TABLE graph_launch_entry (
+  graph_launch_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  device_id INTEGER NOT NULL,
+  context_id INTEGER NOT NULL,
+  stream_id INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,               -- 0: CUPTI could not take the time
+  end_ns INTEGER NOT NULL,
+  correlation_id INTEGER NOT NULL,
+  graph_id INTEGER NOT NULL
+) STRICT;

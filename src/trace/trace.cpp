@@ -2,6 +2,7 @@
 
 #include "src/base/files.hpp"
 #include "src/trace/database.hpp"
+#include "src/trace/module_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -155,6 +156,33 @@ void read_row(const Statement& row, Overhead& overhead) {
     row.read(3, overhead.process_id);
 }
 
+void read_row(const Statement& row, GraphLaunch& launch) {
+    row.read(0, launch.graph_launch_id);
+    row.read(1, launch.start_ns);
+    row.read(2, launch.end_ns);
+    row.read(3, launch.graph_id);
+    row.read(4, launch.correlation_id);
+    row.read(5, launch.stream_id);
+    row.read(6, launch.context_id);
+    row.read(7, launch.device_id);
+    row.read(8, launch.process_id);
+}
+
+void read_row(const Statement& row, ModuleLoad& load) {
+    row.read(0, load.image_id);
+    const std::int64_t source = row.integer(1);
+    const bool known = source >= 1 && source <= static_cast<std::int64_t>(ImageSource::MappedFile);
+    load.source = known ? static_cast<ImageSource>(source) : ImageSource::Other;
+    load.path = row.bytes(2);
+    row.read(3, load.module_id);
+    row.read(4, load.process_id);
+}
+
+void read_row(const Statement& row, ModuleKernel& kernel) {
+    row.read(0, kernel.image_id);
+    kernel.mangled_name = row.bytes(1);
+}
+
 void read_row(const Statement& row, Device& device) {
     row.read(0, device.device_id);
     device.name = row.bytes(1);
@@ -288,6 +316,29 @@ Result<std::vector<Overhead>> Trace::overheads() const {
     return read_all<Overhead>(impl_->database,
                               "SELECT kind, start_ns, end_ns, process_id FROM overhead_entry "
                               "ORDER BY start_ns, overhead_id");
+}
+
+Result<std::vector<GraphLaunch>> Trace::graph_launches() const {
+    return read_all<GraphLaunch>(impl_->database,
+                                 "SELECT graph_launch_id, start_ns, end_ns, graph_id, correlation_id, "
+                                 "stream_id, context_id, device_id, process_id FROM graph_launch_entry "
+                                 "ORDER BY start_ns, graph_launch_id");
+}
+
+Result<ModuleImage> Trace::module_image(std::int64_t image_id) const {
+    return read_module_image(impl_->database, image_id, impl_->path.string());
+}
+
+Result<std::vector<ModuleLoad>> Trace::module_loads() const {
+    return read_all<ModuleLoad>(impl_->database,
+                                "SELECT image_id, source, path, module_id, process_id "
+                                "FROM module_load_entry ORDER BY image_id, process_id, source");
+}
+
+Result<std::vector<ModuleKernel>> Trace::module_kernels() const {
+    return read_all<ModuleKernel>(impl_->database, "SELECT k.image_id, s.value FROM module_kernel_entry k "
+                                                   "JOIN string_entry s ON s.string_id = k.mangled_name_id "
+                                                   "ORDER BY k.image_id, s.value");
 }
 
 Result<std::vector<Device>> Trace::devices() const {

@@ -56,6 +56,14 @@ class Trace {
     Result<std::vector<MemoryOp>> memory_ops() const;
     Result<std::vector<Allocation>> allocations() const;
     Result<std::vector<Overhead>> overheads() const;
+    /// By start.
+    Result<std::vector<GraphLaunch>> graph_launches() const;
+    /// One image with its bytes; an error where the id is unknown or the bytes are damaged. Device code comes
+    /// from whoever made the trace: load it only under the rule for untrusted traces.
+    Result<ModuleImage> module_image(std::int64_t image_id) const;
+    Result<std::vector<ModuleLoad>> module_loads() const;
+    /// Which image holds which kernel, launched or not.
+    Result<std::vector<ModuleKernel>> module_kernels() const;
     Result<std::vector<Device>> devices() const;
     Result<std::vector<Process>> processes() const;
     /// Arguments by id; an error where the id is unknown.
@@ -94,6 +102,12 @@ class TraceWriter {
     void add(const MemoryOp& op);
     void add(const Allocation& allocation);
     void add(const Overhead& overhead);
+    void add(const GraphLaunch& launch);
+    /// Interned by hash: the same contents give the same id. 0 after an error.
+    std::int64_t add_module_image(const ModuleImage& image);
+    void add(const ModuleLoad& load);
+    /// A kernel that the image holds; one named twice is one row.
+    void add(const ModuleKernel& kernel);
 
     /// Builds indexes and views, commits and moves the file into place.
     Result<void> finish();

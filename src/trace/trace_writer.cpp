@@ -1,6 +1,7 @@
 #include "src/base/files.hpp"
 #include "src/trace/database.hpp"
 #include "src/trace/embedded_sql.hpp"
+#include "src/trace/module_rows.hpp"
 #include "src/trace/trace.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +72,8 @@ struct TraceWriter::Impl {
     std::optional<Diagnostic> error;
 
     Statement meta, string, process, device, config, kernel, call, layout, arguments, memory_op, allocation,
-        overhead;
+        overhead, graph_launch;
+    ModuleRowWriter modules;
     std::unordered_map<std::string, std::int64_t> string_ids;
     std::map<std::array<std::int64_t, 12>, std::int64_t> config_ids;
     std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::int64_t> layout_ids;
@@ -143,7 +145,10 @@ Result<void> TraceWriter::Impl::begin() {
     DEEPJIT_CHECK(prepare(allocation, "allocation_entry",
                           "allocation_id, process_id, device_id, address, bytes, start_ns, end_ns"));
     DEEPJIT_CHECK(prepare(overhead, "overhead_entry", "process_id, kind, start_ns, end_ns"));
-    return {};
+    DEEPJIT_CHECK(prepare(graph_launch, "graph_launch_entry",
+                          "process_id, device_id, context_id, stream_id, start_ns, end_ns, correlation_id, "
+                          "graph_id"));
+    return modules.prepare(database);
 }
 
 std::int64_t TraceWriter::Impl::intern(std::string_view text) {
@@ -159,8 +164,9 @@ Result<void> TraceWriter::Impl::finish() {
     DEEPJIT_CHECK(database.execute(kViewsSql));
     DEEPJIT_CHECK(database.execute("COMMIT"));
     for (Statement* statement : {&meta, &string, &process, &device, &config, &kernel, &call, &layout,
-                                 &arguments, &memory_op, &allocation, &overhead})
+                                 &arguments, &memory_op, &allocation, &overhead, &graph_launch})
         *statement = Statement();
+    modules.release();
     database.close();
     if (const int error_number = flush_to_disk(temporary_path, O_RDWR))
         return cannot_write(path, error_number);
@@ -273,6 +279,28 @@ void TraceWriter::add(const Allocation& allocation) {
 void TraceWriter::add(const Overhead& overhead) {
     impl_->insert(impl_->overhead, overhead.process_id, std::string_view(overhead.kind), overhead.start_ns,
                   overhead.end_ns);
+}
+
+void TraceWriter::add(const GraphLaunch& launch) {
+    impl_->insert(impl_->graph_launch, launch.process_id, launch.device_id, launch.context_id,
+                  launch.stream_id, launch.start_ns, launch.end_ns, launch.correlation_id, launch.graph_id);
+}
+
+std::int64_t TraceWriter::add_module_image(const ModuleImage& image) {
+    if (impl_->error) return 0;
+    auto image_id = impl_->modules.add_image(image);
+    if (image_id) return *image_id;
+    impl_->error = std::move(image_id).error();
+    return 0;
+}
+
+void TraceWriter::add(const ModuleLoad& load) {
+    if (!impl_->error) impl_->keep(impl_->modules.add_load(load));
+}
+
+void TraceWriter::add(const ModuleKernel& kernel) {
+    const std::int64_t name_id = impl_->intern(kernel.mangled_name);
+    if (!impl_->error) impl_->keep(impl_->modules.add_kernel(kernel.image_id, name_id));
 }
 
 Result<void> TraceWriter::finish() {

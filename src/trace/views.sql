@@ -57,12 +57,14 @@ FROM allocation_entry;
 CREATE VIEW overheads AS
 SELECT overhead_id, process_id, kind, start_ns, end_ns, end_ns - start_ns AS duration_ns FROM overhead_entry;
 
--- Times when a device ran neither a kernel nor a copy, between its first and its last.
+-- Times when a device ran neither a kernel, a copy nor a graph, between its first and its last.
 CREATE VIEW gaps AS
 WITH busy AS (
   SELECT device_id, start_ns, end_ns FROM kernel_entry WHERE start_ns > 0
   UNION ALL
   SELECT device_id, start_ns, end_ns FROM memory_op_entry WHERE start_ns > 0
+  UNION ALL
+  SELECT device_id, start_ns, end_ns FROM graph_launch_entry WHERE start_ns > 0
 ), ordered AS (
   SELECT device_id, start_ns,
          max(end_ns) OVER (PARTITION BY device_id ORDER BY start_ns, end_ns
@@ -71,3 +73,27 @@ WITH busy AS (
 )
 SELECT device_id, busy_until_ns AS start_ns, start_ns AS end_ns, start_ns - busy_until_ns AS duration_ns
 FROM ordered WHERE start_ns > busy_until_ns;
+
+CREATE VIEW module_images AS
+SELECT i.image_id, i.hash, CASE i.kind WHEN 1 THEN 'cubin' WHEN 2 THEN 'ptx' WHEN 3 THEN 'fat-binary' ELSE 'other' END AS kind,
+       i.bytes, i.compression, length(i.data) AS stored_bytes,
+       (SELECT count(*) FROM module_kernel_entry k WHERE k.image_id = i.image_id) AS kernels
+FROM module_image_entry i;
+
+CREATE VIEW module_loads AS
+SELECT l.image_id, i.hash, l.process_id,
+       CASE l.source WHEN 1 THEN 'module-loaded' WHEN 2 THEN 'load-call' WHEN 3 THEN 'file'
+            WHEN 4 THEN 'mapped-file' ELSE 'other' END AS source, l.module_id, l.path
+FROM module_load_entry l JOIN module_image_entry i ON i.image_id = l.image_id;
+
+CREATE VIEW module_kernels AS
+SELECT k.image_id, i.hash, s.value AS mangled_name
+FROM module_kernel_entry k JOIN module_image_entry i ON i.image_id = k.image_id
+JOIN string_entry s ON s.string_id = k.mangled_name_id;
+
+CREATE VIEW graph_launches AS
+SELECT g.graph_launch_id, g.process_id, g.device_id, g.context_id, g.stream_id, g.start_ns, g.end_ns,
+       g.end_ns - g.start_ns AS duration_ns, g.correlation_id, g.graph_id,
+       (SELECT min(l.call_id) FROM host_call_entry l
+        WHERE l.process_id = g.process_id AND l.correlation_id = g.correlation_id AND l.category = 2) AS launch_id
+FROM graph_launch_entry g;

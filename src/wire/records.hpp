@@ -48,12 +48,35 @@ enum class RecordKind : std::uint8_t {
     Allocation = 16,
     Overhead = 17,
     GraphNodeClone = 18,
+    ModuleImage = 40,
+    ModuleImageTotals = 41,
+    MappedElfFile = 42,
+    GraphNodeUpdate = 43,
+    GraphNodeCopyAddresses = 44,
+    GraphExecUpdate = 45,
+    BatchCopyAddresses = 46,
+    GraphLaunch = 47,
 };
 
 /// Why recording stopped before the process ended.
 enum class StopReason : std::uint32_t {
     None = 0,
     WriteFailed = 1, ///< FileHeader::stop_errno says why: a full disk, a quota
+};
+
+/// The container of device code.
+enum class ImageKind : std::uint8_t {
+    Cubin = 1,
+    Ptx = 2,
+    FatBinary = 3,
+};
+
+enum class ImageSource : std::uint8_t {
+    ModuleLoaded =
+        1,        ///< CUPTI, when the driver loaded it into a context: a cubin, compiled where it came as PTX
+    LoadCall = 2, ///< the image argument of a cuModuleLoad… or cuLibraryLoad… call
+    File = 3,     ///< the file named in such a call
+    MappedFile = 4, ///< at import, from the fat binary of a file that the process had mapped
 };
 
 #pragma pack(push, 1)
@@ -219,7 +242,8 @@ struct GraphNodeArguments {
     std::uint32_t arguments_id = 0;
 };
 
-/// A graph was instantiated or cloned: the new node holds what the original one does.
+/// A graph was instantiated or cloned: the new node holds what the original one did at that moment. What
+/// builds and changes graphs is recorded in its order over all threads.
 struct GraphNodeClone {
     static constexpr auto kKind = RecordKind::GraphNodeClone;
     RecordHeader header;
@@ -267,6 +291,89 @@ struct Overhead {
     static constexpr auto kKind = RecordKind::Overhead;
     RecordHeader header;
     std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+/// What device code was loaded from. The bytes lie beside the recording in `image-<hash>.bin`, once for all
+/// processes of a run. One record for each hash and source. Tail: the path, where it was loaded from a file.
+struct ModuleImage {
+    static constexpr auto kKind = RecordKind::ModuleImage;
+    RecordHeader header;
+    std::uint8_t hash[16] = {}; ///< XXH3-128 of the bytes in canonical (big-endian) order
+    std::uint64_t bytes = 0;
+    ImageKind kind{};
+    ImageSource source{};
+    std::uint32_t module_id = 0; ///< CUPTI's, 0 where the source is not CUPTI
+};
+inline constexpr const char* kImageFilePrefix = "image-";
+inline constexpr const char* kImageFileExtension = ".bin";
+
+/// So far in this process; the last one in the file holds.
+struct ModuleImageTotals {
+    static constexpr auto kKind = RecordKind::ModuleImageTotals;
+    RecordHeader header;
+    std::uint64_t loads = 0;      ///< images seen, repetitions included
+    std::uint64_t unreadable = 0; ///< not stored: no container that is known, or memory that cannot be read
+    std::uint64_t unwritten = 0;  ///< not stored: the run folder could not be written to
+};
+
+/// A file with a .nv_fatbin section that the process had mapped. Tail: its path.
+struct MappedElfFile {
+    static constexpr auto kKind = RecordKind::MappedElfFile;
+    RecordHeader header;
+    std::uint64_t bytes = 0;
+    std::int64_t modified_ns = 0; ///< as stat() gives it
+};
+
+/// From `time_ns` on the node of an executable graph holds what `source_node_id` does, else `arguments_id`.
+struct GraphNodeUpdate {
+    static constexpr auto kKind = RecordKind::GraphNodeUpdate;
+    RecordHeader header;
+    std::uint64_t graph_node_id = 0;
+    std::uint64_t source_node_id = 0; ///< 0 where the arguments were given in the call
+    std::uint32_t arguments_id = 0;   ///< 0 unknown
+    std::int64_t time_ns = 0;
+};
+
+/// An executable graph was changed in a way that could not be followed: what its nodes hold from `time_ns` on
+/// is not known.
+struct GraphExecUpdate {
+    static constexpr auto kKind = RecordKind::GraphExecUpdate;
+    RecordHeader header;
+    std::uint32_t graph_id = 0;
+    std::int64_t time_ns = 0;
+};
+
+/// The addresses that a graph's copy or fill node holds; 0 unknown.
+struct GraphNodeCopyAddresses {
+    static constexpr auto kKind = RecordKind::GraphNodeCopyAddresses;
+    RecordHeader header;
+    std::uint64_t graph_node_id = 0;
+    std::uint64_t source = 0;
+    std::uint64_t destination = 0;
+};
+
+/// One copy of a call that makes several. CUPTI's records of them share the correlation id, so that they are
+/// paired by their size.
+struct BatchCopyAddresses {
+    static constexpr auto kKind = RecordKind::BatchCopyAddresses;
+    RecordHeader header;
+    std::uint32_t correlation_id = 0;
+    std::uint64_t source = 0;
+    std::uint64_t destination = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// One launch of a graph, where nodes are not recorded.
+struct GraphLaunch {
+    static constexpr auto kKind = RecordKind::GraphLaunch;
+    RecordHeader header;
+    std::uint32_t correlation_id = 0;
+    std::uint32_t graph_id = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t context_id = 0;
+    std::uint32_t stream_id = 0;
+    std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
     std::int64_t end_ns = 0;
 };
 
