@@ -1,20 +1,22 @@
 #include "cli/cmd_fuse.hpp"
 
 #include "cli/fuse_input.hpp"
+#include "cli/fuse_open_ops.hpp"
 #include "cli/fuse_result.hpp"
 #include "cli/trace_output.hpp"
 #include "fusers/emit/emission.hpp"
 #include "fusers/verify/experiments_log.hpp"
 #include "fusers/verify/original_side.hpp"
 #include "fusers/verify/tuning.hpp"
+#include "src/base/files.hpp"
 #include "src/base/text.hpp"
 #include "src/gpu/context.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -23,6 +25,8 @@ namespace {
 
 /// For a machine without a GPU: what most readers of a folder made there will run it on.
 constexpr int kDefaultCapability = 90;
+
+constexpr std::size_t kColumns = 80;
 
 /// The compiled forms to put into the folder.
 struct WantedImages {
@@ -64,22 +68,38 @@ Result<WantedImages> wanted_images(const std::vector<std::string>& asked_for, in
     return WantedImages{{cubins.begin(), cubins.end()}, ptx};
 }
 
-Diagnostic open_op(const graph::ChainGraph& chain, const std::string& chain_file,
-                   const std::string& next_command) {
-    std::vector<std::string> reasons;
-    for (std::size_t i = 0; i < chain.ops.size(); ++i) {
-        if (!chain.ops[i].is_open()) continue;
-        std::string reason = printable(chain.ops[i].reason);
-        if (reason.ends_with('.')) reason.pop_back();
-        reasons.push_back(fmt::format("op {} ('{}'): {}", i + 1,
-                                      printable(base_name_of_function(chain.ops[i].source)), reason));
-    }
-    const std::string message =
-        reasons.size() == 1 ? "one kernel of the chain could not be lifted"
-                            : fmt::format("{} kernels of the chain could not be lifted", reasons.size());
-    return failure(message, fmt::format("{}", fmt::join(reasons, "; ")),
-                   fmt::format("replace each Open op in {} by the ONNX ops that it computes, then run `{}`",
-                               chain_file, next_command));
+/// What builds and runs the folder's example. A line that ends with && goes on, pasted as it is.
+std::string example_commands(const std::filesystem::path& folder, const std::string& name) {
+    const std::string source = shell_word(folder.string());
+    const std::string build = shell_word((folder / "build").string());
+    return fmt::format("cmake -S {} -B {} &&\ncmake --build {} &&\n{}/{}_example", source, build, build,
+                       build, name);
+}
+
+/// The program that stands in for a GPU in `make demo`, as a path for a person; empty where it was not built.
+std::string cpu_verifier() {
+    std::error_code error;
+    const std::filesystem::path program = executable_path().parent_path() / "verify_on_cpu";
+    if (!std::filesystem::exists(program, error)) return {};
+    const std::string absolute = program.string();
+    const std::string relative = std::filesystem::proximate(program, error).string();
+    return !error && relative.size() < absolute.size() ? relative : absolute;
+}
+
+/// Errors of this command in at most 80 columns: labels as in Terminal, further lines indented by 4.
+Diagnostic wrapped(Diagnostic diagnostic) {
+    constexpr std::size_t kFurther = kColumns - 4;
+    const auto wrap = [](std::string& text, std::string_view label) {
+        text = wrap_words(text, kFurther, kColumns - label.size());
+    };
+    wrap(diagnostic.message, "error: ");
+    wrap(diagnostic.evidence, "  cause: ");
+    wrap(diagnostic.hint, "  hint: ");
+    return diagnostic;
+}
+
+void note(Terminal& terminal, const std::string& text) {
+    terminal.note(wrap_words(text, kColumns - 4, kColumns));
 }
 
 int count_rejected(const std::vector<verify::Experiment>& experiments) {
@@ -92,7 +112,7 @@ class FuseCommand final : public Command {
   public:
     std::string_view name() const override { return "fuse"; }
     std::string_view description() const override {
-        return "Turn a chain of kernels into one, prove it equal, time it and write it out";
+        return "Turn a chain into one kernel, verified and timed";
     }
     std::string_view examples() const override {
         return "deepjit fuse trace.db --chain 1 --emit out\n"
@@ -106,13 +126,10 @@ class FuseCommand final : public Command {
         app.add_option("--emit", directory_, "Folder in which the kernel's folder is written")
             ->type_name("DIR")
             ->required();
-        app.add_option("--name", name_, "Name of the kernel and its folder; default: the chain's")
-            ->type_name("NAME");
-        app.add_option("--arch", architectures_,
-                       "Architecture to compile for, several times; default: this device's, else sm_90")
+        app.add_option("--name", name_, "Name of kernel and folder; default: the chain's")->type_name("NAME");
+        app.add_option("--arch", architectures_, "Compile for this, several times; default: the GPU's")
             ->type_name("sm_XX");
-        app.add_flag("--force", force_,
-                     "Replace a folder that is not deepjit's or was edited; the old one is kept");
+        app.add_flag("--force", force_, "Replace a foreign or edited folder, which is kept");
         app.add_flag("--no-tune", no_tune_, "Take the first variant instead of timing several");
         app.add_option("--format", format_, "text or json")
             ->type_name("FORMAT")
@@ -120,10 +137,17 @@ class FuseCommand final : public Command {
     }
 
     Result<ExitCode> run(Terminal& terminal) override {
+        auto outcome = fuse(terminal);
+        if (!outcome) return wrapped(outcome.error());
+        return outcome;
+    }
+
+  private:
+    Result<ExitCode> fuse(Terminal& terminal) {
         DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number_));
         const std::string name = emit::emitted_name(name_.empty() ? input.default_name : name_);
         if (!name_.empty() && name != name_)
-            terminal.note(fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
+            note(terminal, fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
         input.chain.name = name;
 
         emit::WriteOptions write_options;
@@ -148,7 +172,6 @@ class FuseCommand final : public Command {
         return emit_kernel(input.chain, name, std::move(tuned), experiments, write_options, terminal);
     }
 
-  private:
     Result<ExitCode> write_unfinished(const FuseInput& input, const std::string& name,
                                       const emit::WriteOptions& options) const {
         std::string chain_file = input_;
@@ -158,7 +181,7 @@ class FuseCommand final : public Command {
                 emit::write_emitted_folder(directory_, name, emit::unfinished_files(input.chain), options));
             chain_file = (written.path / "chain.json").string();
         }
-        return open_op(
+        return open_ops_refusal(
             input.chain, chain_file,
             fmt::format("deepjit fuse {} --emit {}", shell_word(chain_file), shell_word(directory_)));
     }
@@ -168,7 +191,7 @@ class FuseCommand final : public Command {
         jit::KernelCache& cache = jit::KernelCache::of_user();
         auto context = gpu::Context::retain_primary(0);
         if (!context) {
-            terminal.note(fmt::format("no GPU to verify and time on: {}", context.error().message));
+            note(terminal, fmt::format("no GPU to verify and time on: {}", context.error().message));
             DEEPJIT_TRY(const auto wanted, wanted_images(architectures_, kDefaultCapability));
             return verify::compile_only(chain, {wanted.cubins.front(), {}, false}, cache,
                                         context.error().message, experiments);
@@ -176,7 +199,7 @@ class FuseCommand final : public Command {
         device_capability_ = context->device().compute_major * 10 + context->device().compute_minor;
         verify::TuningOptions options;
         options.tune = !no_tune_;
-        options.progress = [&terminal](const std::string& sentence) { terminal.note(sentence); };
+        options.progress = [&terminal](const std::string& sentence) { note(terminal, sentence); };
         return verify::tune_on_device(*context, chain, cache, options, experiments);
     }
 
@@ -200,7 +223,7 @@ class FuseCommand final : public Command {
         for (std::size_t i = 0; i < answers.size(); ++i) {
             if (!answers[i]) return answers[i].error();
             for (const std::string& warning : answers[i]->warnings)
-                terminal.note(warning);
+                note(terminal, warning);
             if (i < wanted.cubins.size())
                 emission.images.push_back({wanted.cubins[i], answers[i]->kernel->image});
             else
@@ -230,15 +253,22 @@ class FuseCommand final : public Command {
         DEEPJIT_TRY(const auto written, emit::write_emitted_folder(directory_, name, files, write_options));
         result.folder = written.path;
         if (!written.replaced.empty())
-            terminal.note(
-                fmt::format("the folder that was there is kept as '{}'", written.replaced.string()));
+            note(terminal,
+                 fmt::format("the folder that was there is kept as '{}'", written.replaced.string()));
 
         terminal.result(format_ == "json" ? fuse_json(result) : fuse_text(result));
-        const std::string folder = shell_word(written.path.string());
-        const std::string build = shell_word((written.path / "build").string());
-        terminal.next_command(fmt::format("cmake -S {} -B {} && cmake --build {} && {}/{}_example", folder,
-                                          build, build, build, name));
+        say_what_next(written.path, name, terminal);
         return ExitCode::Done;
+    }
+
+    void say_what_next(const std::filesystem::path& folder, const std::string& name,
+                       Terminal& terminal) const {
+        const std::string example = example_commands(folder, name);
+        if (device_capability_) return terminal.next_command(example);
+        terminal.note("on a machine with an NVIDIA GPU, this builds and runs the example:\n" + example);
+        const std::string verifier = cpu_verifier();
+        if (!verifier.empty())
+            terminal.next_command(fmt::format("{} {}", shell_word(verifier), shell_word(folder.string())));
     }
 
     std::string input_;

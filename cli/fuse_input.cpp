@@ -1,15 +1,18 @@
 #include "cli/fuse_input.hpp"
 
 #include "analyzers/advise.hpp"
+#include "cli/trace_output.hpp"
 #include "fusers/lift/lift_chain.hpp"
 #include "src/base/files.hpp"
 #include "src/base/text.hpp"
 #include "src/base/units.hpp"
+#include "src/model/kernel_label.hpp"
 #include "src/model/trace_data.hpp"
 #include "src/trace/trace.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace deepjit::cli {
@@ -35,36 +38,51 @@ Result<InputKind> sniff(const std::filesystem::path& path) {
     return first != std::string::npos && head[first] == '{' ? InputKind::ChainFile : InputKind::Unknown;
 }
 
+/// One line for each chain, by number and labels.
 std::string list_of_chains(const model::Report& report) {
     constexpr std::size_t kMostListed = 10;
-    if (report.chains.empty()) return "the trace holds no chain of short kernels";
-    std::vector<std::string> items;
-    for (const model::ChainAdvice& advice : report.chains) {
-        if (items.size() == kMostListed) break;
-        const auto& steps = advice.chain.steps;
-        items.push_back(fmt::format("{} ({} kernels, {} to {})", advice.chain.number, steps.size(),
-                                    printable(base_name_of_function(steps.front().name)),
-                                    printable(base_name_of_function(steps.back().name))));
+    constexpr std::size_t kColumns = 76; // further lines of a cause are indented by 4
+    const std::size_t count = report.chains.size();
+    std::string text = fmt::format("the trace holds {} chain{}", count, count == 1 ? "" : "s");
+    for (std::size_t i = 0; i < std::min(count, kMostListed); ++i) {
+        const model::Chain& chain = report.chains[i].chain;
+        std::vector<std::string> labels;
+        for (const model::ChainStep& step : chain.steps)
+            labels.push_back(printable(model::kernel_label(step.name)));
+        const std::string line = fmt::format("{:>3}  {:>2} kernels: {}", chain.number, chain.steps.size(),
+                                             model::join_labels(labels));
+        text += "\n" + elide_middle(line, kColumns);
     }
-    std::string text = "the trace holds the chains " + join_words(items);
-    if (report.chains.size() > kMostListed)
-        text += fmt::format(", and {} more", report.chains.size() - kMostListed);
+    if (count > kMostListed) text += fmt::format("\nand {} more", count - kMostListed);
     return text;
+}
+
+Result<void> check_chain_number(const model::Report& report, std::optional<int> number,
+                                const std::filesystem::path& path) {
+    if (number && report.chain(*number) != nullptr) return {};
+    const std::string hint =
+        fmt::format("see what each is worth:\ndeepjit advise {}", shell_word(path.string()));
+    return usage_error(number ? fmt::format("there is no chain {}", *number) : "a trace needs --chain N",
+                       list_of_chains(report), hint);
 }
 
 Result<FuseInput> lift_from_trace(const std::filesystem::path& path, std::optional<int> chain_number) {
     DEEPJIT_TRY(const auto trace, trace::Trace::open(path));
     DEEPJIT_TRY(const auto data, model::load_trace_data(trace));
+    if (data.kernels.empty())
+        return failure(
+            fmt::format("'{}' holds no kernel, so there is nothing to fuse", printable(path.string())), {},
+            "record a run that launches kernels, with `deepjit profile`");
     const model::Report report = analyzers::advise(data);
-    if (!chain_number)
-        return usage_error(
-            "a trace needs --chain N", list_of_chains(report),
-            fmt::format("`deepjit advise {}` shows what each is worth", printable(path.string())));
+    if (report.chains.empty())
+        return failure(fmt::format("'{}' holds no chain of short kernels", printable(path.string())),
+                       data.kernels.size() == 1
+                           ? std::string("it holds one kernel")
+                           : fmt::format("it holds {} kernels",
+                                         format_count(static_cast<std::int64_t>(data.kernels.size()))),
+                       fmt::format("see what it holds:\ndeepjit advise {}", shell_word(path.string())));
+    DEEPJIT_CHECK(check_chain_number(report, chain_number, path));
     const model::ChainAdvice* advice = report.chain(*chain_number);
-    if (advice == nullptr)
-        return usage_error(
-            fmt::format("there is no chain {}", *chain_number), list_of_chains(report),
-            fmt::format("`deepjit advise {}` shows what each is worth", printable(path.string())));
     const std::string name = fmt::format("chain_{}", *chain_number);
     DEEPJIT_TRY(auto lifted, lift::lift_chain(trace, advice->chain, name));
     return FuseInput{std::move(lifted.chain), name, true};

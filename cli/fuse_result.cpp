@@ -14,6 +14,7 @@ namespace {
 using verify::Estimate;
 
 constexpr int kSchemaVersion = 1;
+constexpr std::size_t kColumns = 80;
 
 std::vector<std::string> architecture_names(const emit::Emission& emission) {
     std::vector<std::string> names;
@@ -23,26 +24,39 @@ std::vector<std::string> architecture_names(const emit::Emission& emission) {
     return names;
 }
 
+/// "label     text", further lines below the text.
+std::string labelled(std::string_view label, std::string_view text) {
+    constexpr std::size_t kIndent = 10;
+    std::string lines = fmt::format("{:<{}}", label, kIndent);
+    for (const char c : wrap_words(text, kColumns - kIndent, kColumns - kIndent)) {
+        lines += c;
+        if (c == '\n') lines += std::string(kIndent, ' ');
+    }
+    return lines + "\n";
+}
+
 std::string verdict_lines(const verify::Verification& verification) {
     if (verification.status == verify::VerificationStatus::NotRun)
-        return fmt::format("verdict   not verified on a GPU: {}\n", printable(verification.reason));
-    std::string text = fmt::format("verdict   {} on {}: {}\n", name_of(verification.status),
-                                   printable(verification.device_name), printable(verification.reason));
+        return labelled("verdict", "not verified on a GPU: " + printable(verification.reason));
+    std::string text =
+        labelled("verdict", fmt::format("{} on {}: {}", name_of(verification.status),
+                                        printable(verification.device_name), printable(verification.reason)));
     for (const verify::OutputVerdict& output : verification.outputs) {
         const double epsilon = verify::margin_for(output.dtype);
         if (epsilon > 0)
-            text += fmt::format(
-                "error     {}: fused {:.3g} ({:.2f} eps), original {:.3g} ({:.2f} eps), margin 1 eps\n",
-                output.name, output.fused.error, output.fused.error / epsilon, output.original.error,
-                output.original.error / epsilon);
-        text += fmt::format("bits      {}: {}\n", output.name,
-                            output.different_bits == 0
-                                ? "equal to the originals' in every element"
-                                : fmt::format("{} of {} elements differ from the originals'",
-                                              format_count(output.different_bits),
-                                              format_count(output.fused.elements)));
+            text += labelled(
+                "error",
+                fmt::format("{}: fused {:.3g} ({:.2f} eps), original {:.3g} ({:.2f} eps), margin 1 eps",
+                            output.name, output.fused.error, output.fused.error / epsilon,
+                            output.original.error, output.original.error / epsilon));
+        text += labelled("bits", fmt::format("{}: {}", output.name,
+                                             output.different_bits == 0
+                                                 ? "equal to the originals' in every element"
+                                                 : fmt::format("{} of {} elements differ from the originals'",
+                                                               format_count(output.different_bits),
+                                                               format_count(output.fused.elements))));
     }
-    return text + fmt::format("original  {}\n", verification.original_side);
+    return text + labelled("original", verification.original_side);
 }
 
 std::string time_line(std::string_view way, const Estimate& cold, const Estimate& hot) {
@@ -54,16 +68,16 @@ std::string time_line(std::string_view way, const Estimate& cold, const Estimate
 }
 
 std::string time_lines(const verify::Benchmark& benchmark) {
-    if (!benchmark.measured) return fmt::format("times     not measured: {}\n", printable(benchmark.reason));
+    if (!benchmark.measured) return labelled("times", "not measured: " + printable(benchmark.reason));
     const verify::FourWay& cold = benchmark.states.front();
     const verify::FourWay& hot = benchmark.states.back();
-    std::string text = "times     measured GPU time of one call, median and 95 % interval\n";
+    std::string text = labelled("times", "measured GPU time of one call, median and 95 % interval");
     text += fmt::format("  {:<16} {:<29} {}\n", "", "cold L2", "hot L2");
     text += time_line("original stream", cold.original_stream, hot.original_stream);
     text += time_line("original graph", cold.original_graph, hot.original_graph);
     text += time_line("fused stream", cold.fused_stream, hot.fused_stream);
     text += time_line("fused graph", cold.fused_graph, hot.fused_graph);
-    return text + verify::recommend(benchmark).sentence + "\n";
+    return text + wrap_words(verify::recommend(benchmark).sentence, kColumns, kColumns) + "\n";
 }
 
 } // namespace
@@ -74,10 +88,10 @@ std::string fuse_text(const FuseResult& result) {
                     format_count(result.emission.kernel.element_count));
     text += verdict_lines(result.emission.verification);
     text += time_lines(result.emission.benchmark);
-    text += fmt::format("variants  {} tried, {} rejected; chosen: {}\n", result.variants_tried,
-                        result.variants_rejected, result.configuration);
-    text += fmt::format("compiled  {}\n", join_words(architecture_names(result.emission)));
-    text += fmt::format("written   {}\n", printable(result.folder.string()));
+    text += labelled("variants", fmt::format("{} tried, {} rejected; chosen: {}", result.variants_tried,
+                                             result.variants_rejected, result.configuration));
+    text += labelled("compiled", join_words(architecture_names(result.emission)));
+    text += labelled("written", printable(result.folder.string()));
     return text;
 }
 

@@ -1,6 +1,5 @@
 #include "fusers/emit/operands.hpp"
 
-#include "fusers/emit/text_template.hpp"
 #include "src/base/text.hpp"
 #include "src/graph/op_table.hpp"
 
@@ -268,7 +267,7 @@ std::string pointer_rules(const Emission& emission, const std::vector<Operand>& 
               "another output. "
             : "An output must not overlap an input or another output. ";
     text += "What breaks a rule is refused with a sentence and launches nothing.";
-    return broken_text(text, 106);
+    return wrap_words(text, 106, 106);
 }
 
 std::size_t general_entry(const codegen::GeneratedKernel& kernel) {

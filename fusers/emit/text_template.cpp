@@ -114,23 +114,4 @@ std::string broken_python(std::string_view text) {
     return broken;
 }
 
-std::string broken_text(std::string_view text, std::size_t columns) {
-    std::string broken;
-    std::size_t column = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        if (column > 0 && column + 1 + end > columns) {
-            broken += '\n';
-            column = 0;
-        } else if (column > 0) {
-            broken += ' ';
-            ++column;
-        }
-        broken += text.substr(0, end);
-        column += end;
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return broken;
-}
-
 } // namespace deepjit::emit

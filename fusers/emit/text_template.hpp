@@ -31,7 +31,4 @@ std::string broken_list(std::string_view opening, const std::vector<std::string>
 /// brackets. Lines with a string in them stay as they are.
 std::string broken_python(std::string_view text);
 
-/// `text` broken at blanks into lines of at most `columns`.
-std::string broken_text(std::string_view text, std::size_t columns);
-
 } // namespace deepjit::emit

@@ -83,7 +83,9 @@ Result<LiftedChain> lift_chain(const trace::Trace& trace, const model::Chain& ch
     std::vector<std::int64_t> representative;
     for (const auto& step : chain.steps)
         representative.push_back(step.kernel_id);
-    DEEPJIT_TRY(const auto launches, reader.read(representative));
+    DEEPJIT_TRY(auto launches, reader.read(representative));
+    for (std::size_t i = 0; i < launches.size(); ++i)
+        launches[i].buffers = chain.steps[i].buffers;
     const auto frames = static_cast<std::int64_t>(chain.occurrences.size());
     DEEPJIT_TRY(LiftedChain lifted, lift_launches(name, launches, writes_of(chain), frames));
     lifted.chain.provenance =

@@ -16,6 +16,7 @@ namespace deepjit::lift {
 struct ObservedLaunch {
     std::string kernel_name; ///< demangled
     trace::Arguments arguments;
+    std::vector<model::BufferUse> buffers; ///< the pointers among the arguments, where somebody found them
 };
 
 /// A buffer that the chain writes, by the address passed to the launch.

@@ -1,5 +1,6 @@
 #include "fusers/lift/aten_launch.hpp"
 #include "fusers/lift/lift_chain.hpp"
+#include "fusers/lift/open_arguments.hpp"
 #include "src/base/text.hpp"
 #include "src/graph/op_table.hpp"
 
@@ -32,10 +33,14 @@ class ChainLifter : public OpSink {
         // A launch that fails half-way leaves no trace.
         const LiftedChain before = lifted_;
         const auto tensors_before = tensor_at_;
+        const auto addresses_before = address_of_;
+        const auto assumed_before = of_assumed_size_;
         const auto outcome = lift(launch);
         if (outcome) return;
         lifted_ = before;
         tensor_at_ = tensors_before;
+        address_of_ = addresses_before;
+        of_assumed_size_ = assumed_before;
         add_open_op(launch, outcome.error().message);
     }
 
@@ -146,6 +151,7 @@ class ChainLifter : public OpSink {
         for (const auto& [other, tensor] : tensor_at_) {
             const std::uint64_t other_bytes = bytes_of(tensor);
             if (other + other_bytes <= address || address + bytes <= other) continue;
+            if (of_assumed_size_.contains(tensor)) continue; // it may be smaller
             if (other == address && other_bytes == bytes) continue;
             return failure(fmt::format("Its buffer at {:#x} overlaps another of the chain at {:#x} in part.",
                                        address, other));
@@ -157,10 +163,12 @@ class ChainLifter : public OpSink {
         DEEPJIT_CHECK(check_overlap(address, dtype));
         const auto found = tensor_at_.find(address);
         if (found != tensor_at_.end()) {
-            const Tensor& tensor = lifted_.chain.tensor(found->second);
+            Tensor& tensor = lifted_.chain.tensor(found->second);
             if (tensor.dtype != dtype)
                 return failure(fmt::format("It reads {} where {} was written.", graph::name_of(dtype),
                                            graph::name_of(tensor.dtype)));
+            // A kernel that says how many elements it reads tells the size of what an unknown one wrote.
+            if (of_assumed_size_.erase(found->second) > 0) tensor.shape = shape_;
             return found->second;
         }
         Tensor tensor;
@@ -175,23 +183,72 @@ class ChainLifter : public OpSink {
         return index;
     }
 
-    /// The kernel's name and reason, with every buffer of the chain that its arguments point to.
+    /// The kernel's name, reason and arguments. Its inputs are the tensors that it may read, its outputs
+    /// those that it may write, where element type and extent are known.
     void add_open_op(const ObservedLaunch& launch, const std::string& reason) {
         Op op;
         op.type = std::string(graph::kOpen);
         op.source = launch.kernel_name;
         op.reason = reason;
+        const std::vector<KnownArgument> arguments = known_arguments(launch);
         std::set<TensorIndex> reached;
-        const std::string& bytes = launch.arguments.bytes;
+        const auto add_input = [&](TensorIndex tensor) {
+            if (reached.insert(tensor).second) op.inputs.push_back(tensor);
+        };
+        for (const KnownArgument& argument : arguments) {
+            op.arguments.push_back(argument.shown);
+            if (!argument.may_read()) continue;
+            const auto found = tensor_at_.find(argument.use->address);
+            if (found != tensor_at_.end())
+                add_input(found->second);
+            else if (!argument.may_write() && is_sized(argument))
+                add_input(add_open_input(argument));
+        }
+        if (launch.buffers.empty())
+            for (const TensorIndex tensor : tensors_among_words(launch.arguments.bytes))
+                add_input(tensor);
+        for (const KnownArgument& argument : arguments)
+            if (argument.may_write() && argument.use->access != model::Access::Unknown && is_sized(argument))
+                op.outputs.push_back(add_open_tensor(argument, TensorRole::Intermediate));
+        lifted_.chain.ops.push_back(std::move(op));
+        ++lifted_.open_ops;
+    }
+
+    /// Tensors of the chain whose address is an aligned word of the argument bytes.
+    std::vector<TensorIndex> tensors_among_words(const std::string& bytes) const {
+        std::vector<TensorIndex> tensors;
         for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
             std::uint64_t word = 0;
             std::memcpy(&word, bytes.data() + at, sizeof(word));
             const auto found = tensor_at_.find(word);
-            if (found != tensor_at_.end() && reached.insert(found->second).second)
-                op.inputs.push_back(found->second);
+            if (found != tensor_at_.end()) tensors.push_back(found->second);
         }
-        lifted_.chain.ops.push_back(std::move(op));
-        ++lifted_.open_ops;
+        return tensors;
+    }
+
+    static bool is_sized(const KnownArgument& argument) {
+        return argument.dtype && argument.use->footprint_bytes >= graph::size_bytes(*argument.dtype);
+    }
+
+    /// A tensor over all that the kernel can touch, which may be more than it does.
+    TensorIndex add_open_tensor(const KnownArgument& argument, TensorRole role) {
+        Tensor tensor;
+        tensor.role = role;
+        tensor.dtype = *argument.dtype;
+        tensor.shape = {
+            static_cast<std::int64_t>(argument.use->footprint_bytes / graph::size_bytes(*argument.dtype))};
+        tensor.alignment_bytes = alignment_of(argument.use->address);
+        const TensorIndex index = add_tensor(std::move(tensor));
+        tensor_at_[argument.use->address] = index;
+        address_of_[index] = argument.use->address;
+        of_assumed_size_.insert(index);
+        return index;
+    }
+
+    TensorIndex add_open_input(const KnownArgument& argument) {
+        const TensorIndex index = add_open_tensor(argument, TensorRole::Input);
+        lifted_.chain.inputs.push_back(index);
+        return index;
     }
 
     /// What lies at an address behind the last launch is an output unless nothing outside can read it.
@@ -230,6 +287,7 @@ class ChainLifter : public OpSink {
     LiftedChain lifted_;
     std::map<std::uint64_t, TensorIndex> tensor_at_; ///< by address, as of the launch being lifted
     std::map<TensorIndex, std::uint64_t> address_of_;
+    std::set<TensorIndex> of_assumed_size_; ///< as large as their buffer, because nothing tells more
     std::vector<std::int64_t> shape_;
     std::string source_;
 };

@@ -66,12 +66,20 @@ Result<CaseMemory> prepare_memory(const ChainGraph& chain, const TestCase& test_
 
 using StoredOutputs = std::vector<std::vector<std::byte>>;
 
-Result<StoredOutputs> run_and_download(const gpu::Stream& stream, const KernelSequence& kernels,
+/// Where the kernels run. The stream does not wait for the default one, in which buffers are filled.
+struct Device {
+    const gpu::Context& context;
+    const gpu::Stream& stream;
+};
+
+Result<StoredOutputs> run_and_download(const Device& device, const KernelSequence& kernels,
                                        CaseMemory& memory) {
     for (GuardedBuffer& output : memory.outputs)
         DEEPJIT_CHECK(output.reset());
-    // fill() works on the default stream, which this stream does not wait for.
-    DEEPJIT_CHECK(stream.synchronize());
+    // Uploads and fills may still be under way when their calls return (CUDA driver API, "API synchronization
+    // behavior").
+    DEEPJIT_CHECK(device.context.synchronize());
+    const gpu::Stream& stream = device.stream;
     DEEPJIT_CHECK(kernels.enqueue(stream, memory.addresses));
     DEEPJIT_CHECK(stream.synchronize());
     StoredOutputs stored;
@@ -205,16 +213,16 @@ struct SizedKernels {
 };
 
 /// One case: the originals once, then each candidate's kernels on the same memory.
-Result<void> run_case(const gpu::Stream& stream, const SizedKernels& kernels, const PreparedCase& prepared,
+Result<void> run_case(const Device& device, const SizedKernels& kernels, const PreparedCase& prepared,
                       const std::vector<Candidate>& candidates, std::vector<VerdictBuilder>& verdicts) {
     const ChainGraph& chain = kernels.chain;
     const TestCase& test_case = prepared.test_case;
     DEEPJIT_TRY(auto memory, prepare_memory(chain, test_case, kernels.originals.scratch_tensors()));
-    DEEPJIT_TRY(auto original_outputs, run_and_download(stream, kernels.originals, memory));
+    DEEPJIT_TRY(auto original_outputs, run_and_download(device, kernels.originals, memory));
     const CaseReference reference = make_reference(chain, prepared.expected, std::move(original_outputs));
     DEEPJIT_TRY(const std::int64_t element_count, elementwise_count(chain));
     for (std::size_t i = 0; i < kernels.fused.size(); ++i) {
-        auto outputs = run_and_download(stream, kernels.fused[i], memory);
+        auto outputs = run_and_download(device, kernels.fused[i], memory);
         if (!outputs) return faulted(candidates[i], test_case, outputs.error());
         verdicts[i].add_case(fmt::format("{}, {} elements", test_case.name, format_count(element_count)));
         verdicts[i].add_outputs(*outputs, reference);
@@ -250,40 +258,39 @@ Result<std::vector<KernelSequence>> at_length(const gpu::Context& context, const
 }
 
 /// All cases with kernels generated for `length` elements.
-Result<void> run_at_length(const gpu::Context& context, const gpu::Stream& stream, const ChainGraph& chain,
-                           std::int64_t length, const std::vector<PreparedCase>& cases,
-                           const std::vector<Candidate>& candidates, jit::KernelCache& cache,
-                           std::vector<VerdictBuilder>& verdicts) {
+Result<void> run_at_length(const Device& device, const ChainGraph& chain, std::int64_t length,
+                           const std::vector<PreparedCase>& cases, const std::vector<Candidate>& candidates,
+                           jit::KernelCache& cache, std::vector<VerdictBuilder>& verdicts) {
     const ChainGraph resized = with_element_count(chain, length);
-    DEEPJIT_TRY(const auto fused, at_length(context, resized, candidates, cache));
-    DEEPJIT_TRY(const auto originals, KernelSequence::build_originals(context, resized, cache));
+    DEEPJIT_TRY(const auto fused, at_length(device.context, resized, candidates, cache));
+    DEEPJIT_TRY(const auto originals, KernelSequence::build_originals(device.context, resized, cache));
     const SizedKernels kernels{resized, fused, originals};
     if (length > 1) {
         for (const PreparedCase& prepared : cases)
-            DEEPJIT_CHECK(run_case(stream, kernels, prepared, candidates, verdicts));
+            DEEPJIT_CHECK(run_case(device, kernels, prepared, candidates, verdicts));
         return {};
     }
     DEEPJIT_TRY(const auto single_element_cases, prepare_cases(resized));
     for (const PreparedCase& prepared : single_element_cases)
-        DEEPJIT_CHECK(run_case(stream, kernels, prepared, candidates, verdicts));
+        DEEPJIT_CHECK(run_case(device, kernels, prepared, candidates, verdicts));
     return {};
 }
 
 /// The kernels that were passed in, at the chain's own size.
-Result<void> run_at_own_size(const gpu::Context& context, const gpu::Stream& stream, const ChainGraph& chain,
+Result<void> run_at_own_size(const Device& device, const ChainGraph& chain,
                              const std::vector<PreparedCase>& cases, const std::vector<Candidate>& candidates,
                              const KernelSequence& originals, std::vector<VerdictBuilder>& verdicts) {
     DEEPJIT_TRY(const std::int64_t element_count, elementwise_count(chain));
     std::vector<KernelSequence> fused;
     for (const Candidate& candidate : candidates) {
         DEEPJIT_TRY(auto sequence,
-                    KernelSequence::load_fused(context, chain, candidate.kernel, candidate.compiled));
+                    KernelSequence::load_fused(device.context, chain, candidate.kernel, candidate.compiled));
         fused.push_back(std::move(sequence));
     }
     const SizedKernels kernels{chain, fused, originals};
     for (const PreparedCase& prepared : cases) {
         if (element_count > kFullSizeElements && !prepared.test_case.name.starts_with("random")) continue;
-        DEEPJIT_CHECK(run_case(stream, kernels, prepared, candidates, verdicts));
+        DEEPJIT_CHECK(run_case(device, kernels, prepared, candidates, verdicts));
     }
     return {};
 }
@@ -296,6 +303,7 @@ Result<std::vector<Verification>> verify_on_device(const gpu::Context& context, 
                                                    GateScope scope) {
     DEEPJIT_TRY(const std::int64_t element_count, elementwise_count(chain));
     DEEPJIT_TRY(const auto stream, gpu::Stream::create());
+    const Device device{context, stream};
     DEEPJIT_TRY(const auto cases, prepare_cases(chain));
     std::vector<VerdictBuilder> verdicts;
     for (const Candidate& candidate : candidates)
@@ -303,12 +311,12 @@ Result<std::vector<Verification>> verify_on_device(const gpu::Context& context, 
 
     const bool is_large = element_count > kFullSizeElements;
     if (scope == GateScope::Full || !is_large)
-        DEEPJIT_CHECK(run_at_own_size(context, stream, chain, cases, candidates, originals, verdicts));
+        DEEPJIT_CHECK(run_at_own_size(device, chain, cases, candidates, originals, verdicts));
     std::vector<std::int64_t> lengths;
     if (scope == GateScope::Full) lengths.assign(kOddLengths.begin(), kOddLengths.end());
     if (is_large) lengths.push_back(kScreeningElements);
     for (const std::int64_t length : lengths)
-        DEEPJIT_CHECK(run_at_length(context, stream, chain, length, cases, candidates, cache, verdicts));
+        DEEPJIT_CHECK(run_at_length(device, chain, length, cases, candidates, cache, verdicts));
 
     std::vector<Verification> verifications;
     for (VerdictBuilder& verdict : verdicts)

@@ -115,6 +115,37 @@ std::string elide_middle(std::string_view text, std::size_t columns) {
     return out;
 }
 
+std::string wrap_words(std::string_view text, std::size_t columns, std::size_t first_columns) {
+    std::string wrapped;
+    std::size_t limit = first_columns;
+    std::size_t column = 0;
+    bool at_line_start = true;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+        const std::string_view word = text.substr(0, end);
+        const std::size_t width = display_width(word);
+        if (!at_line_start && column + 1 + width > limit) {
+            wrapped += '\n';
+            limit = columns;
+            column = 0;
+        } else if (!at_line_start) {
+            wrapped += ' ';
+            ++column;
+        }
+        wrapped += word;
+        column += width;
+        at_line_start = false;
+        if (end < text.size() && text[end] == '\n') {
+            wrapped += '\n';
+            limit = columns;
+            column = 0;
+            at_line_start = true;
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return wrapped;
+}
+
 bool is_identifier(std::string_view text) {
     return !text.empty() && text.size() <= 128 && is_letter(text[0]) &&
            std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });

@@ -16,6 +16,10 @@ std::string elide_middle(std::string_view text, std::size_t columns);
 /// Number of code points, which is the width in columns for the characters this tool prints.
 std::size_t display_width(std::string_view text);
 
+/// `text` with line breaks instead of blanks, so that lines have at most `columns` columns, the first at most
+/// `first_columns`. Longer words stand alone; line breaks that are there stay.
+std::string wrap_words(std::string_view text, std::size_t columns, std::size_t first_columns);
+
 /// A plain C, Python and CMake identifier: [A-Za-z_][A-Za-z0-9_]*, at most 128 characters.
 bool is_identifier(std::string_view text);
 

@@ -39,12 +39,26 @@ struct Evidence {
     std::string detail;
 };
 
+/// One argument of a kernel that could not be lifted: what a person needs to replace it by ops.
+struct OpenArgument {
+    int parameter = 0;      ///< of the kernel, from 0; a by-value struct can hold several arguments
+    std::string type;       ///< as the kernel's signature spells it; empty: not told
+    std::string buffer;     ///< a pointer: "buffer_7f6892800000", one name for one address; else empty
+    std::string access;     ///< a pointer: "read", "write", "read and write" or "unknown"
+    std::string dtype;      ///< a pointer: of its elements; empty: not told
+    std::int64_t bytes = 0; ///< a pointer: what the kernel can touch at most, from the address on; 0: unknown
+    std::string value;      ///< no pointer: the number, or its bytes as they lie in memory ("0x0000803f")
+};
+
 /// An op carries an ONNX operator name and ONNX semantics, evaluated on real numbers; where precision ends is
 /// said only by `RoundTo`. Two types are deepjit's own:
 ///  - `RoundTo`: its input becomes a value of its output's dtype. One stands wherever an original kernel
 ///  stored
 ///    to memory. For equal dtypes it is what forbids contracting a multiply before it with an add after it.
-///  - `Open`: a kernel that could not be lifted. `reason` says why; a person can replace it by ops.
+///  - `Open`: a kernel that could not be lifted. `reason` says why and `arguments` what it was passed; a
+///  person
+///    can replace it by ops. Its inputs and outputs are the tensors that it may read and write, as far as
+///    dtype and size are known.
 /// The output of every other op is a value of the arithmetic that the original used (`Float32` for float16
 /// and bfloat16 kernels), or bool for comparisons and logic.
 struct Op {
@@ -54,6 +68,7 @@ struct Op {
     std::map<std::string, double> attributes; ///< float32 values, as in ONNX
     std::string source;                       ///< the kernel (or node) that this op stands for; any bytes
     std::string reason;                       ///< Open only
+    std::vector<OpenArgument> arguments;      ///< Open only
     std::vector<Evidence> evidence;
 
     bool is_open() const { return type == "Open"; }
@@ -88,7 +103,8 @@ std::string to_json(const ChainGraph& chain);
 /// Reads and validates chain.json. Errors give the place.
 Result<ChainGraph> from_json(std::string_view text);
 
-/// Hash of what the chain computes and how it is called: everything but provenance, evidence and sources.
+/// Hash of what the chain computes and how it is called: everything but provenance, evidence, sources
+/// and the arguments of Open ops.
 std::string hash_of(const ChainGraph& chain);
 
 } // namespace deepjit::graph

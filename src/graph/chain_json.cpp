@@ -84,6 +84,20 @@ Json tensor_to_json(const Tensor& tensor) {
     return json;
 }
 
+Json argument_to_json(const OpenArgument& argument) {
+    Json json{{"parameter", argument.parameter}};
+    const auto add = [&](const char* key, const std::string& value) {
+        if (!value.empty()) json[key] = printable(value);
+    };
+    add("type", argument.type);
+    add("buffer", argument.buffer);
+    add("access", argument.access);
+    add("dtype", argument.dtype);
+    if (argument.bytes != 0) json["bytes"] = argument.bytes;
+    add("value", argument.value);
+    return json;
+}
+
 /// What the op computes on the first line, where that comes from on the next ones.
 std::string op_text(const ChainGraph& chain, const Op& op) {
     Json json{{"type", printable(op.type)},
@@ -98,6 +112,12 @@ std::string op_text(const ChainGraph& chain, const Op& op) {
     out.pop_back();
     if (!op.reason.empty()) out += ",\n     \"reason\": " + dump(Json(printable(op.reason)));
     if (!op.source.empty()) out += ",\n     \"source\": " + dump(Json(printable(op.source)));
+    if (!op.arguments.empty()) {
+        out += ",\n     \"arguments\": [";
+        for (std::size_t i = 0; i < op.arguments.size(); ++i)
+            out += (i == 0 ? "\n       " : ",\n       ") + one_line(argument_to_json(op.arguments[i]));
+        out += "]";
+    }
     if (!op.evidence.empty()) {
         out += ",\n     \"evidence\": [";
         for (std::size_t i = 0; i < op.evidence.size(); ++i) {
@@ -201,6 +221,22 @@ Tensor tensor_from_json(const Json& json, const std::string& place) {
     return tensor;
 }
 
+OpenArgument argument_from_json(const Json& json, const std::string& place) {
+    OpenArgument argument;
+    const std::int64_t parameter = integer_of(member(json, "parameter", place), place + ".parameter");
+    if (parameter < 0 || parameter > std::numeric_limits<int>::max())
+        throw Misfit{place + ".parameter", "must be a parameter's number, from 0"};
+    argument.parameter = static_cast<int>(parameter);
+    refuse_unknown_keys(json, {"parameter", "type", "buffer", "access", "dtype", "bytes", "value"}, place);
+    argument.type = optional_text(json, "type", place);
+    argument.buffer = optional_text(json, "buffer", place);
+    argument.access = optional_text(json, "access", place);
+    argument.dtype = optional_text(json, "dtype", place);
+    if (json.contains("bytes")) argument.bytes = integer_of(json["bytes"], place + ".bytes");
+    argument.value = optional_text(json, "value", place);
+    return argument;
+}
+
 class ChainReader {
   public:
     ChainGraph read(const Json& json) {
@@ -250,8 +286,9 @@ class ChainReader {
     Op op(const Json& json, const std::string& place) {
         Op op;
         op.type = text_of(member(json, "type", place), place + ".type");
-        refuse_unknown_keys(json, {"type", "inputs", "outputs", "attributes", "reason", "source", "evidence"},
-                            place);
+        refuse_unknown_keys(
+            json, {"type", "inputs", "outputs", "attributes", "reason", "source", "arguments", "evidence"},
+            place);
         op.inputs = indices(member(json, "inputs", place), place + ".inputs");
         op.outputs = indices(member(json, "outputs", place), place + ".outputs");
         if (json.contains("attributes")) {
@@ -261,6 +298,11 @@ class ChainReader {
         }
         op.reason = optional_text(json, "reason", place);
         op.source = optional_text(json, "source", place);
+        if (json.contains("arguments"))
+            for_each_element(json["arguments"], place + ".arguments",
+                             [&](const Json& e, const std::string& p) {
+                                 op.arguments.push_back(argument_from_json(e, p));
+                             });
         if (json.contains("evidence"))
             for_each_element(json["evidence"], place + ".evidence", [&](const Json& e, const std::string& p) {
                 op.evidence.push_back({text_of(member(e, "witness", p), p + ".witness"),
@@ -317,6 +359,7 @@ std::string hash_of(const ChainGraph& chain) {
     for (Op& op : bare.ops) {
         op.source.clear();
         op.reason.clear();
+        op.arguments.clear();
         op.evidence.clear();
     }
     return hash_hex(to_json(bare));

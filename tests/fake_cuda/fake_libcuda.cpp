@@ -36,6 +36,7 @@ struct Kernel {
 
 struct Module {
     FakeImage image;
+    bool is_cubin = false; ///< has a kernel of every name
 };
 
 struct Node {
@@ -52,6 +53,7 @@ struct Stream {
     std::uint32_t id = 0;
     std::int64_t busy_until_ns = 0;
     Graph* capturing = nullptr;
+    bool waits_for_default_stream = true;
 };
 
 struct Event {
@@ -65,7 +67,9 @@ std::atomic<std::uint32_t> next_correlation_id{1};
 std::atomic<std::uint64_t> next_node_id{1'000};
 std::atomic<std::uint32_t> next_graph_id{1};
 std::atomic<std::uint32_t> next_stream_id{13};
-Stream default_stream{7, 0, nullptr};
+Stream default_stream{7, 0, nullptr, true};
+/// A copy or fill of the default stream may be under way: no call has waited for it.
+std::atomic<bool> default_stream_is_busy = false;
 std::int64_t device_busy_until_ns = 0;
 thread_local CUcontext current_context = nullptr;
 thread_local std::uint32_t current_correlation_id = 0;
@@ -149,11 +153,19 @@ CUresult submit(CUstream handle, DeviceWork work) {
     return CUDA_SUCCESS;
 }
 
+/// FAKE_CUDA_CUBINS: see README.md.
+bool takes_cubins() {
+    static const bool takes = number_from_environment("FAKE_CUDA_CUBINS", 0) != 0;
+    return takes;
+}
+
 CUresult launch(CUfunction function, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3],
                 std::uint32_t shared_bytes, CUstream stream, void** kernel_parameters, void** extra) {
     const auto* const kernel = reinterpret_cast<const Kernel*>(function);
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (block[0] * block[1] * block[2] > 1024) return CUDA_ERROR_INVALID_VALUE;
+    if (takes_cubins() && default_stream_is_busy && !stream_of(stream).waits_for_default_stream)
+        return CUDA_ERROR_LAUNCH_FAILED;
     if (!kernel->parameters.empty() && kernel_parameters == nullptr && extra == nullptr) {
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -193,12 +205,23 @@ CUresult load_image(const void* image, Module** module) {
     if (image == nullptr) return CUDA_ERROR_INVALID_VALUE;
     FakeImage contents;
     std::memcpy(&contents, image, sizeof contents);
+    if (takes_cubins() && std::memcmp(image,
+                                      "\x7f"
+                                      "ELF",
+                                      4) == 0) {
+        *module = new Module{{}, true};
+        return CUDA_SUCCESS;
+    }
     if (contents.magic != kImageMagic) return CUDA_ERROR_INVALID_IMAGE;
-    *module = new Module{contents};
+    *module = new Module{contents, false};
     return CUDA_SUCCESS;
 }
 
 CUresult find_kernel(const Module& module, const char* name, bool is_library_kernel, Kernel** found) {
+    if (module.is_cubin) {
+        *found = new Kernel{is_library_kernel, name, {}};
+        return CUDA_SUCCESS;
+    }
     for (std::size_t i = 0; i < module.image.kernel_count; ++i) {
         const FakeKernel& kernel = module.image.kernels[i];
         if (std::strcmp(kernel.name, name) != 0) continue;
@@ -337,6 +360,7 @@ FAKE_API CUresult cuCtxGetDevice(CUdevice* device) {
 FAKE_API CUresult cuCtxSynchronize() {
     return traced(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", 0, [] {
         wait_until(device_busy_until_ns);
+        default_stream_is_busy = false;
         return CUDA_SUCCESS;
     });
 }
@@ -355,6 +379,13 @@ FAKE_API CUresult cuGetErrorString(CUresult error, const char** text) {
 
 FAKE_API CUresult cuModuleLoadData(CUmodule* module, const void* image) {
     return traced(CALL(cuModuleLoadData, module, image),
+                  [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
+}
+
+FAKE_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count,
+                                     CUjit_option* options, void** values) {
+    if (!takes_cubins()) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+    return traced(CALL(cuModuleLoadDataEx, module, image, count, options, values),
                   [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
 }
 
@@ -459,12 +490,14 @@ FAKE_API CUresult cuMemFree_v2(CUdeviceptr address) {
 
 FAKE_API CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, std::size_t bytes) {
     return traced(CALL(cuMemcpyHtoD_v2, destination, source, bytes), [&]() -> CUresult {
+        default_stream_is_busy = true; // a pageable source may be staged when the call returns
         return copy(pointer(destination), source, bytes, nullptr, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, true);
     });
 }
 
 FAKE_API CUresult cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, std::size_t bytes) {
     return traced(CALL(cuMemcpyDtoH_v2, destination, source, bytes), [&]() -> CUresult {
+        default_stream_is_busy = false;
         return copy(destination, pointer(source), bytes, nullptr, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, true);
     });
 }
@@ -491,6 +524,17 @@ FAKE_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr sour
     });
 }
 
+FAKE_API CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, std::size_t bytes) {
+    return traced(CALL(cuMemsetD8_v2, destination, value, bytes), [&]() -> CUresult {
+        default_stream_is_busy = true;
+        std::memset(pointer(destination), value, bytes);
+        DeviceWork work;
+        work.kind = DeviceWork::Kind::Fill;
+        work.bytes = bytes;
+        return submit(nullptr, work);
+    });
+}
+
 FAKE_API CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t bytes,
                                   CUstream stream) {
     return traced(CALL(cuMemsetD8Async, destination, value, bytes, stream), [&]() -> CUresult {
@@ -504,8 +548,9 @@ FAKE_API CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, 
 
 // ---- streams and events
 
-FAKE_API CUresult cuStreamCreate(CUstream* stream, unsigned int) {
-    *stream = reinterpret_cast<CUstream>(new Stream{next_stream_id++, 0, nullptr});
+FAKE_API CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
+    const bool waits = (flags & CU_STREAM_NON_BLOCKING) == 0;
+    *stream = reinterpret_cast<CUstream>(new Stream{next_stream_id++, 0, nullptr, waits});
     return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
@@ -517,6 +562,7 @@ FAKE_API CUresult cuStreamSynchronize(CUstream stream) {
     return traced(CALL(cuStreamSynchronize, stream), [&]() -> CUresult {
         if (stream_of(stream).capturing != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         wait_until(stream_of(stream).busy_until_ns);
+        if (stream == nullptr) default_stream_is_busy = false;
         return CUDA_SUCCESS;
     });
 }

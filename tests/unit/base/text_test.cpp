@@ -66,6 +66,16 @@ TEST(Words, are_joined_as_in_a_sentence) {
     EXPECT_EQ(join_words({"a", "b", "c"}), "a, b and c");
 }
 
+TEST(Words, are_wrapped_at_blanks_and_never_inside) {
+    EXPECT_EQ(wrap_words("aa bb cc dd", 5, 8), "aa bb cc\ndd");
+    EXPECT_EQ(wrap_words("aa bb cc dd", 5, 2), "aa\nbb cc\ndd");
+    EXPECT_EQ(wrap_words("a-long-word b", 5, 5), "a-long-word\nb");
+    EXPECT_EQ(wrap_words("a\nb c", 80, 80), "a\nb c") << "a line break stays";
+    EXPECT_EQ(wrap_words("\u00b5\u00b5\u00b5 \u00b5", 5, 5), "\u00b5\u00b5\u00b5 \u00b5")
+        << "columns, not bytes";
+    EXPECT_EQ(wrap_words("", 5, 5), "");
+}
+
 TEST(Words, nearest_is_a_likely_typo_or_nothing) {
     const std::vector<std::string> commands = {"profile", "advise", "fuse", "import", "doctor"};
     EXPECT_EQ(nearest_word("advice", commands), "advise");

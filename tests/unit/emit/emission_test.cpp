@@ -63,7 +63,6 @@ TEST(TextTemplate, long_lists_are_broken_below_their_first_item) {
     EXPECT_EQ(broken_list("f(", {"a", "b"}, ");"), "f(a, b);");
     const std::string item(60, 'x');
     EXPECT_EQ(broken_list("f(", {item, item, "c"}, ");"), "f(" + item + ",\n  " + item + ", c);");
-    EXPECT_EQ(broken_text("aa bb cc", 5), "aa bb\ncc");
 }
 
 TEST(TextTemplate, long_python_lines_are_broken_inside_their_brackets) {
