@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -97,7 +99,62 @@ std::vector<char*> as_argv(std::vector<std::string>& strings) {
     return pointers;
 }
 
+/// The file that posix_spawnp() tries for `program`; empty where there is none.
+std::string find_program(const std::string& program) {
+    if (program.find('/') != std::string::npos) return ::access(program.c_str(), F_OK) == 0 ? program : "";
+    const char* const path = std::getenv("PATH");
+    std::string_view folders = path == nullptr ? "/bin:/usr/bin" : path;
+    while (!program.empty() && !folders.empty()) {
+        const std::size_t end = std::min(folders.find(':'), folders.size());
+        const std::string folder(folders.substr(0, end));
+        const std::string file = (folder.empty() ? "." : folder) + "/" + program;
+        if (::access(file.c_str(), X_OK) == 0) return file;
+        folders.remove_prefix(std::min(end + 1, folders.size()));
+    }
+    return {};
+}
+
+/// "/bin/sh" of a file that begins with "#!/bin/sh -e"; empty where it is no script.
+std::string interpreter_of(const std::string& file) {
+    constexpr std::size_t kLongestLine = 256; // as Linux reads
+    std::ifstream stream(file, std::ios::binary);
+    std::string line(kLongestLine, '\0');
+    stream.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(static_cast<std::size_t>(stream.gcount()));
+    line.resize(std::min(line.find('\n'), line.size()));
+    if (!line.starts_with("#!")) return {};
+    const std::size_t begin = std::min(line.find_first_not_of(" \t", 2), line.size());
+    const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+    return line.substr(begin, end - begin);
+}
+
+/// The system also says "not found" of a file that is there, when what must run it is not.
+StartError interpreter_error(const std::string& program, std::string file) {
+    std::string interpreter = interpreter_of(file);
+    for (int nested = 0; nested < 4 && !interpreter.empty() && ::access(interpreter.c_str(), F_OK) == 0;
+         ++nested) {
+        file = std::exchange(interpreter, interpreter_of(interpreter)); // a script that runs scripts
+    }
+    if (interpreter.empty())
+        return {StartFailure::NotExecutable,
+                failure(fmt::format("'{}' is there, but the loader that it needs is not", program),
+                        fmt::format("starting '{}': {}", file, system_error_text(ENOENT)),
+                        "it was built for another system; 'readelf -l' names the loader")};
+    std::string hint = "install it, or correct the first line of the script";
+    if (interpreter.ends_with('\r'))
+        hint =
+            "its lines end as on Windows, and the carriage return counts as part of the name: convert them "
+            "(dos2unix)";
+    return {StartFailure::NotExecutable,
+            failure(fmt::format("the interpreter '{}' of the script '{}' is missing", interpreter, program),
+                    fmt::format("the first line of '{}' names it", file), hint)};
+}
+
 StartError start_error(const std::string& program, int error_number) {
+    if (error_number == ENOENT) {
+        if (const std::string file = find_program(program); !file.empty())
+            return interpreter_error(program, file);
+    }
     if (error_number == ENOENT)
         return {StartFailure::NotFound,
                 failure(fmt::format("cannot find the program '{}'", program), {},

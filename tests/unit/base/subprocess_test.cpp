@@ -84,6 +84,33 @@ TEST(Subprocess, a_missing_program_and_one_that_is_none_are_told_apart) {
     std::filesystem::remove_all(*folder);
 }
 
+TEST(Subprocess, a_script_whose_interpreter_is_missing_names_it) {
+    auto folder = make_temporary_directory("deepjit-subprocess-test");
+    ASSERT_TRUE(folder);
+    const auto script = [&](const char* name, const std::string& text) {
+        const auto path = *folder / name;
+        EXPECT_TRUE(write_file_atomically(path, text));
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+        return path.string();
+    };
+    const StartError direct = not_started(script("direct", "#! /no/such/python -u\nprint()\n"));
+    EXPECT_EQ(direct.reason, StartFailure::NotExecutable);
+    EXPECT_NE(direct.diagnostic.message.find("interpreter '/no/such/python' of"), std::string::npos);
+    const StartError nested = not_started(script("nested", "#!" + (*folder / "direct").string() + "\n"));
+    EXPECT_EQ(nested.reason, StartFailure::NotExecutable);
+    EXPECT_NE(nested.diagnostic.message.find("'/no/such/python'"), std::string::npos);
+    const StartError windows = not_started(script("windows", "#!/bin/sh\r\necho\r\n"));
+    EXPECT_NE(windows.diagnostic.hint.find("dos2unix"), std::string::npos);
+
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", (folder->string() + ":" + path).c_str(), 1);
+    const StartError found_in_path = not_started("direct");
+    ::setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(found_in_path.reason, StartFailure::NotExecutable);
+    EXPECT_NE(found_in_path.diagnostic.message.find("'/no/such/python'"), std::string::npos);
+    std::filesystem::remove_all(*folder);
+}
+
 TEST(Subprocess, a_signal_sent_to_this_process_reaches_the_child) {
     std::thread sender([] {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
