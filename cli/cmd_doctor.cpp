@@ -29,9 +29,10 @@ class DoctorCommand : public Command {
     Result<ExitCode> run(Terminal& terminal) override {
         const std::vector<CheckResult> checks = run_doctor_checks();
         const bool to_stdout = output_.empty() || output_ == "-";
+        const bool with_color = to_stdout && terminal.stdout_has_color();
         const std::string report = format_ == "json"
                                        ? render_doctor_json(checks)
-                                       : render_doctor_text(checks, to_stdout && terminal.stdout_has_color());
+                                       : render_doctor_text(checks, with_color, terminal.width());
         DEEPJIT_CHECK(terminal.deliver(report, output_));
         return is_fit(checks) ? ExitCode::Done : ExitCode::EnvironmentUnfit;
     }

@@ -23,7 +23,7 @@ class ImportCommand : public Command {
         app.add_option("folder", folder_, "Run folder that 'deepjit profile' left")
             ->type_name("FOLDER")
             ->required();
-        app.add_option("-o,--output", output_, "Trace to write (default: trace.db, else trace-2.db, ...)")
+        app.add_option("-o,--output", output_, "Trace to write; default: trace.db, then trace-2.db")
             ->type_name("FILE");
         app.add_flag("--force", force_, "Replace the trace if it exists");
     }

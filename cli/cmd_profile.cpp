@@ -36,11 +36,11 @@ class ProfileCommand : public Command {
     ExitCode failure_code(ErrorKind) const override { return ExitCode::ProfileFailed; }
 
     void add_options(CLI::App& app) override {
-        app.add_option("-o,--output", output_, "Trace to write (default: trace.db, else trace-2.db, ...)")
+        app.add_option("-o,--output", output_, "Trace to write; default: trace.db, then trace-2.db")
             ->type_name("FILE");
         app.add_flag("--force", force_, "Replace the trace if it exists");
         app.add_flag("--no-calibrate", no_calibration_, "Do not measure this machine's launch costs");
-        app.add_option("command", target_, "Program to run and its arguments, after --")
+        app.add_option("program", target_, "Program to run and its arguments, after --")
             ->type_name("CMD")
             ->required();
         app.positionals_at_end(); // what follows the program's name is its own, options included
@@ -106,9 +106,15 @@ class ProfileCommand : public Command {
         if (calibration)
             add_calibration(facts, *calibration);
         else
-            terminal.warn(failure("the launch costs of this machine were not measured",
-                                  calibration.error().message,
-                                  "'deepjit doctor' says what is missing; --no-calibrate leaves it out"));
+            terminal.warn(explain_missing_calibration(calibration.error()));
+    }
+
+    static Diagnostic explain_missing_calibration(const Diagnostic& error) {
+        const std::string evidence =
+            error.evidence.empty() ? error.message : error.message + ": " + error.evidence;
+        const std::string remedy = error.hint.empty() ? "'deepjit doctor' says what is missing" : error.hint;
+        return failure("the launch costs of this machine were not measured", evidence,
+                       remedy + "; --no-calibrate leaves it out");
     }
 
     static ExitCode exit_code_of_start_failure(StartFailure reason) {

@@ -25,8 +25,7 @@ void add_common_options(CLI::App& app, std::string& color) {
 ExitCode run_command_line(int argc, const char* const* argv,
                           const std::vector<std::unique_ptr<Command>>& commands, Terminal& terminal) {
     std::string color;
-    CLI::App app("Find out whether a CUDA program spends its time launching kernels, and fuse them.",
-                 "deepjit");
+    CLI::App app("Find out whether a CUDA program spends its time launching kernels; fuse them.", "deepjit");
     app.formatter(std::make_shared<HelpFormatter>());
     app.set_version_flag("--version", "deepjit " DEEPJIT_VERSION)->description("Print the version");
     add_common_options(app, color);

@@ -12,6 +12,7 @@ namespace deepjit::cli {
 namespace {
 
 constexpr int kSchemaVersion = 1;
+constexpr std::size_t kNarrowestText = 20;
 constexpr std::array kStatuses = {CheckStatus::Pass, CheckStatus::Warn, CheckStatus::Fail, CheckStatus::Skip};
 
 int count_of(const std::vector<CheckResult>& checks, CheckStatus status) {
@@ -53,18 +54,25 @@ bool is_fit(const std::vector<CheckResult>& checks) {
     return count_of(checks, CheckStatus::Fail) == 0;
 }
 
-std::string render_doctor_text(const std::vector<CheckResult>& checks, bool with_color) {
+std::string render_doctor_text(const std::vector<CheckResult>& checks, bool with_color, std::size_t columns) {
     std::size_t id_width = 0;
     for (const CheckResult& check : checks)
         id_width = std::max(id_width, check.id.size());
+    const std::size_t indent = std::string_view("pass  ").size() + id_width + 2;
+    const std::size_t width = columns > indent + kNarrowestText ? columns - indent : kNarrowestText;
     std::string text;
     for (const CheckResult& check : checks) {
         const std::string_view status = to_text(check.status);
         text += with_color ? fmt::format("\x1b[{}m{}\x1b[0m", color_of(check.status), status)
                            : std::string(status);
-        text += fmt::format("  {:<{}}  {}\n", check.id, id_width, printable(check.evidence));
+        std::vector<std::string> lines = wrap_words(printable(check.evidence), width);
+        text += fmt::format("  {:<{}}  {}\n", check.id, id_width, lines.front());
+        lines.erase(lines.begin());
         if (!check.remedy.empty())
-            text += fmt::format("      {:<{}}  hint: {}\n", "", id_width, printable(check.remedy));
+            for (std::string& line : wrap_words("hint: " + printable(check.remedy), width))
+                lines.push_back(std::move(line));
+        for (const std::string& line : lines)
+            text += fmt::format("{:<{}}{}\n", "", indent, line);
     }
     std::vector<std::string> counts;
     for (const CheckStatus status : kStatuses)

@@ -27,7 +27,7 @@ std::string_view to_text(CheckStatus status);
 bool is_fit(const std::vector<CheckResult>& checks);
 
 /// One line a check, its remedy below it, and a summary.
-std::string render_doctor_text(const std::vector<CheckResult>& checks, bool with_color);
+std::string render_doctor_text(const std::vector<CheckResult>& checks, bool with_color, std::size_t columns);
 
 /// {"schema_version": 1, "fit": bool, "counts": {...}, "checks": [{"id", "status", "evidence", "remedy"}]}
 std::string render_doctor_json(const std::vector<CheckResult>& checks);

@@ -9,7 +9,6 @@ enum class ExitCode : int {
     Done = 0,
     Failed = 1,
     Usage = 2,
-    FindingsReached = 3,    ///< a finding at or above --fail-on
     EnvironmentUnfit = 4,   ///< no GPU, no CUPTI, no permission
     VerificationFailed = 5, ///< a fused kernel does not compute what it must
     ProfileFailed = 125,    ///< `profile` itself failed, whatever the target did; as env(1) and timeout(1)

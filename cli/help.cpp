@@ -1,6 +1,20 @@
 #include "cli/help.hpp"
 
+#include "src/base/text.hpp"
+
+#include <fmt/format.h>
+
 namespace deepjit::cli {
+namespace {
+
+constexpr std::size_t kNameColumns = 26;
+
+/// CLI11 indents what follows a newline in the right column.
+std::string in_right_column(const std::string& description) {
+    return fmt::format("{}", fmt::join(wrap_words(description, kHelpColumns - kNameColumns), "\n"));
+}
+
+} // namespace
 
 std::string help_footer(std::string_view examples) {
     std::string footer = "Examples:";
@@ -14,8 +28,12 @@ std::string help_footer(std::string_view examples) {
 }
 
 HelpFormatter::HelpFormatter() {
-    column_width(26);
+    column_width(kNameColumns);
     label("Positionals", "Arguments");
+}
+
+std::string HelpFormatter::make_description(const CLI::App* app) const {
+    return fmt::format("{}\n", fmt::join(wrap_words(app->get_description(), kHelpColumns), "\n"));
 }
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
@@ -36,6 +54,17 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
     std::string text = type.empty() ? std::string() : " " + type;
     if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
     return text;
+}
+
+std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
+    return in_right_column(option->get_description());
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+    std::ostringstream out;
+    CLI::detail::format_help(out, command->get_name(), in_right_column(command->get_description()),
+                             kNameColumns);
+    return out.str();
 }
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const {

@@ -1,6 +1,7 @@
 #include "cli/launch_loop.hpp"
 
 #include "cli/cmd_launch_loop.hpp"
+#include "cli/terminal.hpp"
 #include "src/base/files.hpp"
 #include "src/base/subprocess.hpp"
 #include "src/base/text.hpp"
@@ -38,10 +39,29 @@ std::string last_line(std::string_view text) {
     return printable(before == std::string_view::npos ? text : text.substr(before + 1));
 }
 
+/// Why the child failed: its own words, else its status and the last line that it printed.
+Diagnostic failure_of_child(const Finished& finished) {
+    constexpr std::string_view kWhat = "a program that launches empty kernels failed";
+    if (auto said = printed_error(finished.standard_error))
+        return environment_error(fmt::format("{}: {}", kWhat, said->message), std::move(said->evidence),
+                                 std::move(said->hint));
+    std::string evidence = finished.status.signal != 0
+                               ? fmt::format("it was ended by signal {}", finished.status.signal)
+                               : fmt::format("it returned {}", finished.status.code);
+    if (const std::string line = last_line(finished.standard_error); !line.empty())
+        evidence += fmt::format("; the last line that it printed: {}", line);
+    return environment_error(std::string(kWhat), std::move(evidence));
+}
+
 Result<gpu::Calibration> run_child(const LaunchLoop& loop, const std::string& run_folder) {
     deepjit::Command command;
-    command.arguments = {executable_path().string(),    kLaunchLoopCommand, "--launches",
-                         std::to_string(loop.launches), "--rounds",         std::to_string(loop.rounds)};
+    command.arguments = {executable_path().string(),
+                         kLaunchLoopCommand,
+                         "--launches",
+                         std::to_string(loop.launches),
+                         "--rounds",
+                         std::to_string(loop.rounds),
+                         "--color=never"};
     if (loop.with_graphs) command.arguments.emplace_back("--graphs");
     command.environment = {
         {"CUDA_INJECTION64_PATH", loop.tracer_library ? loop.tracer_library->string() : ""},
@@ -54,10 +74,7 @@ Result<gpu::Calibration> run_child(const LaunchLoop& loop, const std::string& ru
     if (finished.timed_out)
         return environment_error(fmt::format("launching empty kernels took more than {} s", kTimeoutSeconds),
                                  last_line(finished.standard_error), "see whether nvidia-smi answers");
-    if (finished.status.as_shell_code() != 0)
-        return environment_error("a program that launches empty kernels failed",
-                                 fmt::format("status {}: {}", finished.status.as_shell_code(),
-                                             last_line(finished.standard_error)));
+    if (finished.status.as_shell_code() != 0) return failure_of_child(finished);
     return gpu::calibration_from_json(finished.standard_output);
 }
 

@@ -23,6 +23,10 @@ constexpr std::string_view kBoldYellow = "1;33";
 constexpr std::string_view kBold = "1";
 constexpr std::string_view kPlain = "";
 
+constexpr std::string_view kErrorLabel = "error: ";
+constexpr std::string_view kCauseLabel = "  cause: ";
+constexpr std::string_view kHintLabel = "  hint: ";
+
 extern "C" void ignore_signal(int) {}
 
 std::string_view environment(const char* name) {
@@ -47,6 +51,24 @@ int write_all(int descriptor, std::string_view text) {
 }
 
 } // namespace
+
+std::optional<Diagnostic> printed_error(std::string_view standard_error) {
+    std::optional<Diagnostic> found;
+    bool in_error = false;
+    while (!standard_error.empty()) {
+        const std::size_t end = std::min(standard_error.find('\n'), standard_error.size());
+        const std::string_view line = standard_error.substr(0, end);
+        in_error = line.starts_with(kErrorLabel) || (in_error && line.starts_with("  "));
+        if (line.starts_with(kErrorLabel))
+            found = failure(std::string(line.substr(kErrorLabel.size())));
+        else if (in_error && line.starts_with(kCauseLabel))
+            found->evidence = line.substr(kCauseLabel.size());
+        else if (in_error && line.starts_with(kHintLabel))
+            found->hint = line.substr(kHintLabel.size());
+        standard_error.remove_prefix(std::min(end + 1, standard_error.size()));
+    }
+    return found;
+}
 
 Terminal::Terminal() {
     // A reader that goes away must give an error from write(), not end this process. A handler does that and,
@@ -91,7 +113,7 @@ void Terminal::warn(const Diagnostic& diagnostic) {
 }
 
 void Terminal::error(const Diagnostic& diagnostic) {
-    print_diagnostic("error: ", kBoldRed, diagnostic);
+    print_diagnostic(kErrorLabel, kBoldRed, diagnostic);
 }
 
 void Terminal::next_command(std::string_view command_line) {
@@ -100,8 +122,8 @@ void Terminal::next_command(std::string_view command_line) {
 
 void Terminal::print_diagnostic(std::string_view label, std::string_view sgr, const Diagnostic& diagnostic) {
     print_lines(label, sgr, diagnostic.message);
-    if (!diagnostic.evidence.empty()) print_lines("  cause: ", kPlain, diagnostic.evidence);
-    if (!diagnostic.hint.empty()) print_lines("  hint: ", kPlain, diagnostic.hint);
+    if (!diagnostic.evidence.empty()) print_lines(kCauseLabel, kPlain, diagnostic.evidence);
+    if (!diagnostic.hint.empty()) print_lines(kHintLabel, kPlain, diagnostic.hint);
 }
 
 void Terminal::print_lines(std::string_view label, std::string_view sgr, std::string_view text) {

@@ -12,6 +12,10 @@ namespace deepjit::cli {
 
 enum class ColorChoice { Auto, Always, Never };
 
+/// What Terminal::error() printed into `standard_error`, without colour or prefix: the last one where there
+/// are several, absent where there is none.
+std::optional<Diagnostic> printed_error(std::string_view standard_error);
+
 /// The only place that prints. stdout carries results and nothing else; stderr carries notes, warnings,
 /// errors and the next command. Text that reaches stderr is made safe to print here.
 class Terminal {

@@ -82,7 +82,7 @@ TEST(DoctorReport, OnlyAFailureMakesAMachineUnfit) {
 }
 
 TEST(DoctorReport, TextHasOneLineACheckTheRemedyAndASummary) {
-    EXPECT_EQ(render_doctor_text(kChecks, false),
+    EXPECT_EQ(render_doctor_text(kChecks, false, 80),
               "fail  driver  not\\x1b found\n"
               "              hint: install it\n"
               "pass  nvrtc   13.0\n"
@@ -92,8 +92,20 @@ TEST(DoctorReport, TextHasOneLineACheckTheRemedyAndASummary) {
               "profiling\n");
 }
 
+TEST(DoctorReport, TextIsWrappedUnderItsOwnColumn) {
+    EXPECT_EQ(render_doctor_text({{"cupti", CheckStatus::Fail, "the library was not found in any folder",
+                                   "install it or name it with a variable"}},
+                                 false, 40),
+              "fail  cupti  the library was not found\n"
+              "             in any folder\n"
+              "             hint: install it or name it\n"
+              "             with a variable\n"
+              "\n"
+              "0 pass, 0 warn, 1 fail, 0 skip: this machine is not fit for profiling\n");
+}
+
 TEST(DoctorReport, ColorChangesNothingButTheStatus) {
-    const std::string text = render_doctor_text(kChecks, true);
+    const std::string text = render_doctor_text(kChecks, true, 80);
     EXPECT_THAT(text, HasSubstr("\x1b[31mfail\x1b[0m  driver"));
     EXPECT_THAT(text, Not(HasSubstr("not\x1b found")));
 }

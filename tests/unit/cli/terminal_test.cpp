@@ -25,6 +25,21 @@ TEST_F(TerminalSettings, an_empty_NO_COLOR_does_not_count_and_zero_does) {
     EXPECT_FALSE(Terminal().stdout_has_color());
 }
 
+TEST(PrintedError, gives_back_what_a_terminal_printed_last) {
+    testing::internal::CaptureStderr();
+    Terminal terminal;
+    terminal.set_color(ColorChoice::Never);
+    terminal.error(failure("the first", "x", "y"));
+    terminal.warn(failure("a warning", "not this"));
+    terminal.error(failure("it broke", "cuInit answered 100", "look at nvidia-smi"));
+    const auto error = printed_error(testing::internal::GetCapturedStderr() + "another line\n");
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->message, "it broke");
+    EXPECT_EQ(error->evidence, "cuInit answered 100");
+    EXPECT_EQ(error->hint, "look at nvidia-smi");
+    EXPECT_FALSE(printed_error("Segmentation fault\n"));
+}
+
 TEST_F(TerminalSettings, the_flag_comes_before_the_environment) {
     Terminal terminal;
     setenv("NO_COLOR", "1", 1);
