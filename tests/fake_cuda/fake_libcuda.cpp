@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -163,6 +164,8 @@ CUresult launch(CUfunction function, const std::uint32_t (&grid)[3], const std::
                 std::uint32_t shared_bytes, CUstream stream, void** kernel_parameters, void** extra) {
     const auto* const kernel = reinterpret_cast<const Kernel*>(function);
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    static const long error = number_from_environment("FAKE_CUDA_LAUNCH_ERROR", 0);
+    if (error != 0) return static_cast<CUresult>(error);
     if (block[0] * block[1] * block[2] > 1024) return CUDA_ERROR_INVALID_VALUE;
     if (takes_cubins() && default_stream_is_busy && !stream_of(stream).waits_for_default_stream)
         return CUDA_ERROR_LAUNCH_FAILED;
@@ -201,8 +204,42 @@ CUresult parameter_info(const Kernel& kernel, std::size_t index, std::size_t* of
     return CUDA_SUCCESS;
 }
 
+/// The entries of PTX text and their parameters, each `.param .u64 name` at its natural alignment. Whether
+/// the bodies could be compiled is not checked.
+FakeImage read_ptx(std::string_view text) {
+    auto* const kernels = new std::vector<FakeKernel>;
+    static constexpr std::string_view kEntry = ".entry ";
+    for (std::size_t at = text.find(kEntry); at != std::string_view::npos; at = text.find(kEntry, at)) {
+        at += kEntry.size();
+        const std::size_t open = std::min(text.find('(', at), text.size());
+        const std::size_t close = std::min(text.find(')', open), text.size());
+        auto* const name = new std::string(text.substr(at, open - at));
+        auto* const parameters = new std::vector<FakeParameter>;
+        std::uint32_t offset = 0;
+        static constexpr std::string_view kParameter = ".param .";
+        for (std::size_t from = text.find(kParameter, open); from < close;
+             from = text.find(kParameter, from)) {
+            from += kParameter.size() + 1; // the letter of the type: u64, f32, b16
+            const auto bytes = static_cast<std::uint32_t>(
+                std::strtoul(std::string(text.substr(from, 2)).c_str(), nullptr, 10) / 8);
+            if (bytes == 0) break;
+            offset = (offset + bytes - 1) / bytes * bytes;
+            parameters->push_back({offset, bytes});
+            offset += bytes;
+        }
+        kernels->push_back(
+            {name->c_str(), parameters->data(), static_cast<std::uint32_t>(parameters->size())});
+        at = close;
+    }
+    return {kImageMagic, kernels->data(), kernels->size()};
+}
+
 CUresult load_image(const void* image, Module** module) {
     if (image == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (std::strncmp(static_cast<const char*>(image), ".version ", 9) == 0) {
+        *module = new Module{read_ptx(static_cast<const char*>(image)), false};
+        return CUDA_SUCCESS;
+    }
     FakeImage contents;
     std::memcpy(&contents, image, sizeof contents);
     if (takes_cubins() && std::memcmp(image,
@@ -382,10 +419,9 @@ FAKE_API CUresult cuModuleLoadData(CUmodule* module, const void* image) {
                   [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
 }
 
-FAKE_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count,
+FAKE_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int option_count,
                                      CUjit_option* options, void** values) {
-    if (!takes_cubins()) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
-    return traced(CALL(cuModuleLoadDataEx, module, image, count, options, values),
+    return traced(CALL(cuModuleLoadDataEx, module, image, option_count, options, values),
                   [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
 }
 
@@ -636,6 +672,19 @@ FAKE_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph g
         *executable = reinterpret_cast<CUgraphExec>(clone);
         return CUDA_SUCCESS;
     });
+}
+
+FAKE_API CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
+    auto& held = reinterpret_cast<Graph*>(graph)->nodes;
+    if (nodes != nullptr)
+        for (std::size_t i = 0; i < std::min(*count, held.size()); ++i)
+            nodes[i] = reinterpret_cast<CUgraphNode>(&held[i]);
+    *count = held.size();
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuGraphUpload(CUgraphExec, CUstream) {
+    return CUDA_SUCCESS;
 }
 
 FAKE_API CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
