@@ -210,8 +210,12 @@ CheckResult judge_self_test(const LaunchLoopOutcome& outcome, std::int64_t start
     if (!outcome.tracer_started)
         return {"self_test", CheckStatus::Fail, "a program was run under the tracer, which recorded nothing",
                 "the driver did not load it: check that CUDA_INJECTION64_PATH reaches the program"};
-    if (outcome.kernels.empty())
-        return failed("self_test", explain_missing_records(outcome.cupti_error, outcome.tracer_error));
+    if (outcome.kernels.empty()) {
+        Diagnostic missing = explain_missing_records(outcome.cupti_error, outcome.tracer_error);
+        // Without a cause from CUPTI the remedy is to run doctor.
+        if (outcome.cupti_error == 0) missing.hint = "see what the checks of driver and CUPTI above say";
+        return failed("self_test", missing);
+    }
     for (const KernelTimes& kernel : outcome.kernels) {
         const bool inside = kernel.start_ns >= started_ns - kSlackNs && kernel.end_ns <= ended_ns + kSlackNs;
         if (!inside || kernel.end_ns <= kernel.start_ns)
