@@ -65,14 +65,15 @@ std::string render_doctor_text(const std::vector<CheckResult>& checks, bool with
         const std::string_view status = to_text(check.status);
         text += with_color ? fmt::format("\x1b[{}m{}\x1b[0m", color_of(check.status), status)
                            : std::string(status);
-        std::vector<std::string> lines = wrap_words(printable(check.evidence), width);
-        text += fmt::format("  {:<{}}  {}\n", check.id, id_width, lines.front());
-        lines.erase(lines.begin());
+        std::string lines = wrap_words(printable(check.evidence), width, width);
         if (!check.remedy.empty())
-            for (std::string& line : wrap_words("hint: " + printable(check.remedy), width))
-                lines.push_back(std::move(line));
-        for (const std::string& line : lines)
-            text += fmt::format("{:<{}}{}\n", "", indent, line);
+            lines += "\n" + wrap_words("hint: " + printable(check.remedy), width, width);
+        text += fmt::format("  {:<{}}  ", check.id, id_width);
+        for (const char c : lines) {
+            text += c;
+            if (c == '\n') text.append(indent, ' ');
+        }
+        text += '\n';
     }
     std::vector<std::string> counts;
     for (const CheckStatus status : kStatuses)

@@ -2,8 +2,6 @@
 
 #include "src/base/text.hpp"
 
-#include <fmt/format.h>
-
 namespace deepjit::cli {
 namespace {
 
@@ -11,7 +9,7 @@ constexpr std::size_t kNameColumns = 26;
 
 /// CLI11 indents what follows a newline in the right column.
 std::string in_right_column(const std::string& description) {
-    return fmt::format("{}", fmt::join(wrap_words(description, kHelpColumns - kNameColumns), "\n"));
+    return wrap_words(description, kHelpColumns - kNameColumns, kHelpColumns - kNameColumns);
 }
 
 } // namespace
@@ -33,7 +31,7 @@ HelpFormatter::HelpFormatter() {
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {
-    return fmt::format("{}\n", fmt::join(wrap_words(app->get_description(), kHelpColumns), "\n"));
+    return wrap_words(app->get_description(), kHelpColumns, kHelpColumns) + "\n";
 }
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {

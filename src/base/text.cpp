@@ -170,25 +170,6 @@ std::string comment_safe(std::string_view text) {
     return out;
 }
 
-std::vector<std::string> wrap_words(std::string_view text, std::size_t columns) {
-    std::vector<std::string> lines(1);
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-        const std::string_view word = text.substr(at, end - at);
-        std::string& line = lines.back();
-        if (line.empty())
-            line = word;
-        else if (display_width(line) + 1 + display_width(word) <= columns)
-            line.append(" ").append(word);
-        else if (!word.empty())
-            lines.emplace_back(word);
-        if (end < text.size() && text[end] == '\n') lines.emplace_back();
-        at = end + 1;
-    }
-    return lines;
-}
-
 std::string join_words(const std::vector<std::string>& words) {
     std::string out;
     for (std::size_t i = 0; i < words.size(); ++i) {

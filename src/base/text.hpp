@@ -30,10 +30,6 @@ std::string to_identifier(std::string_view text);
 /// backslashes broken up.
 std::string comment_safe(std::string_view text);
 
-/// `text` in lines of at most `columns` code points, broken at spaces. A longer word, such as a path, has a
-/// line of its own. Never empty; a newline in `text` ends a line.
-std::vector<std::string> wrap_words(std::string_view text, std::size_t columns);
-
 /// "a, b and c".
 std::string join_words(const std::vector<std::string>& words);
 

@@ -59,16 +59,6 @@ TEST(CommentSafe, cannot_end_a_comment_or_continue_a_line) {
     EXPECT_EQ(comment_safe("at::native::add"), "at::native::add");
 }
 
-TEST(WrapWords, breaks_at_spaces_and_counts_characters) {
-    using Lines = std::vector<std::string>;
-    EXPECT_EQ(wrap_words("one two three", 7), (Lines{"one two", "three"}));
-    EXPECT_EQ(wrap_words("one two three", 6), (Lines{"one", "two", "three"}));
-    EXPECT_EQ(wrap_words("\u00b5\u00b5 \u00b5\u00b5", 5), (Lines{"\u00b5\u00b5 \u00b5\u00b5"}));
-    EXPECT_EQ(wrap_words("a /a/longer/path b", 6), (Lines{"a", "/a/longer/path", "b"}));
-    EXPECT_EQ(wrap_words("one\ntwo", 80), (Lines{"one", "two"}));
-    EXPECT_EQ(wrap_words("", 80), Lines{""});
-}
-
 TEST(Words, are_joined_as_in_a_sentence) {
     EXPECT_EQ(join_words({}), "");
     EXPECT_EQ(join_words({"a"}), "a");
