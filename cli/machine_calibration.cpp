@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Each pair costs two process starts, most of it the driver's.
-constexpr int kTracedPairs = 4;
+/// On a shared host one process in four or so is half as slow again for its whole life, traced or not, so that
+/// fewer pairs would now and then measure that instead. A pair takes under a second, once a machine.
+constexpr int kTracedPairs = 8;
 
 std::string identity_of(const fs::path& tracer_library) {
     const auto contents = read_file(tracer_library);
@@ -34,9 +35,9 @@ bool same_machine(const gpu::Calibration& a, const gpu::Calibration& b) {
            a.tracer_identity == b.tracer_identity;
 }
 
-/// Fills in the cost of the tracer. The lowest run of each kind counts: another tenant of the machine, an
-/// unlucky core or a cold page only ever add, and by more than the tracer does. The order untraced, traced,
-/// traced, untraced cancels a steady drift.
+/// Fills in the cost of the tracer and of a launch: medians over processes, since the program that will be
+/// profiled is one process more of the same kind. The order untraced, traced, traced, untraced cancels a steady
+/// drift.
 void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
     std::vector<double> untraced_ns = {*calibration.stream_launch_ns};
     std::vector<double> traced_ns;
@@ -49,7 +50,8 @@ void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
         if (traced && outcome->kernels.empty()) return; // what was measured is no tracing
         (traced ? traced_ns : untraced_ns).push_back(*outcome->costs.stream_launch_ns);
     }
-    calibration.tracer_launch_ns = std::max(0.0, std::ranges::min(traced_ns) - std::ranges::min(untraced_ns));
+    calibration.stream_launch_ns = gpu::median(untraced_ns);
+    calibration.tracer_launch_ns = std::max(0.0, gpu::median(traced_ns) - *calibration.stream_launch_ns);
 }
 
 } // namespace
