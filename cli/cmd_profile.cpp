@@ -22,6 +22,8 @@ namespace {
 
 /// The driver loads the library that this variable names into every process that initialises CUDA.
 constexpr const char* kInjectionVariable = "CUDA_INJECTION64_PATH";
+constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
+constexpr const char* kGraphLevelVariable = "DEEPJIT_TRACER_GRAPH_LEVEL";
 constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
 
 class ProfileCommand : public Command {
@@ -40,6 +42,9 @@ class ProfileCommand : public Command {
             ->type_name("FILE");
         app.add_flag("--force", force_, "Replace the trace if it exists");
         app.add_flag("--no-calibrate", no_calibration_, "Do not measure this machine's launch costs");
+        app.add_flag("--graph-level", graph_level_,
+                     "Record each launch of a CUDA Graph as a whole, without its kernels: cheaper");
+        app.add_flag("--no-modules", no_modules_, "Do not store the device code that the program loads");
         app.add_option("program", target_, "Program to run and its arguments, after --")
             ->type_name("CMD")
             ->required();
@@ -97,6 +102,8 @@ class ProfileCommand : public Command {
         command.arguments = target_;
         command.environment = {{kInjectionVariable, tracer.string()},
                                {kRunFolderVariable, run_folder.string()}};
+        if (no_modules_) command.environment.emplace_back(kNoModulesVariable, "1");
+        if (graph_level_) command.environment.emplace_back(kGraphLevelVariable, "1");
         return command;
     }
 
@@ -131,6 +138,8 @@ class ProfileCommand : public Command {
     fs::path output_;
     bool force_ = false;
     bool no_calibration_ = false;
+    bool graph_level_ = false;
+    bool no_modules_ = false;
     std::vector<std::string> target_;
 };
 

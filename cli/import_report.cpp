@@ -33,10 +33,19 @@ void report_import(Terminal& terminal, const ingest::ImportSummary& summary, con
                    const std::filesystem::path& trace_path) {
     std::error_code ignored;
     const auto file_bytes = static_cast<double>(std::filesystem::file_size(trace_path, ignored));
-    if (outcome.state == RecordingState::Recorded)
+    const bool graphs_alone = summary.kernels_recorded == 0 && summary.graph_launches > 0;
+    if (outcome.state == RecordingState::Recorded && !graphs_alone)
         terminal.note(
             fmt::format("recorded {} from {}{}", plural(summary.kernels_recorded, "kernel", "kernels"),
                         plural(summary.launches_called, "launch", "launches"), span_and_devices(trace_path)));
+    if (summary.graph_launches > 0)
+        terminal.note(fmt::format("recorded {} as a whole; the kernels in them are not in the trace",
+                                  plural(summary.graph_launches, "graph launch", "graph launches")));
+    const bool modules_were_recorded = summary.modules.images + summary.modules.unreadable_images > 0;
+    if (modules_were_recorded && summary.modules.kernels_without_image > 0)
+        terminal.note(fmt::format("the trace holds no device code of {} of {}",
+                                  format_count(summary.modules.kernels_without_image),
+                                  plural(summary.modules.launched_kernels, "kernel", "different kernels")));
     terminal.note(fmt::format("wrote {} ({})", trace_path.string(), format_bytes(file_bytes)));
     for (const Diagnostic& warning : outcome.warnings)
         terminal.warn(warning);

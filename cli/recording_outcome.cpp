@@ -16,7 +16,8 @@ constexpr int kCuptiMultipleSubscribers = 39;
 constexpr int kCuptiVirtualizedPrivileges = 40;
 
 bool lost_its_records(const ingest::ProcessSummary& process) {
-    return process.kernels_recorded == 0 && (process.launches_called > 0 || !process.subscribed);
+    return process.kernels_recorded + process.graph_launches == 0 &&
+           (process.launches_called > 0 || !process.subscribed);
 }
 
 std::string hint_for(int cupti_result) {
@@ -43,7 +44,7 @@ std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
             warnings.push_back(failure(
                 fmt::format("recording of process {} stopped early", process.process_id), process.write_error,
                 "free some space in the temporary folder, or set TMPDIR to another"));
-        if (summary.kernels_recorded > 0 && lost_its_records(process))
+        if (summary.kernels_recorded + summary.graph_launches > 0 && lost_its_records(process))
             warnings.push_back(
                 failure(fmt::format("no kernel of process {} was recorded", process.process_id),
                         process.error_text, hint_for(process.cupti_error)));
@@ -60,6 +61,16 @@ std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
         warnings.push_back(
             failure(fmt::format("{} kernels have no times", format_count(summary.zero_timestamps)),
                     "CUPTI could not take them"));
+    const ingest::ModuleImageSummary& modules = summary.modules;
+    if (modules.unreadable_images > 0)
+        warnings.push_back(failure(fmt::format("device code that was loaded is not in the trace ({} times)",
+                                               format_count(modules.unreadable_images)),
+                                   "the tracer does not know their container, or could not read them"));
+    if (modules.missing_images > 0)
+        warnings.push_back(failure(fmt::format("device code that was loaded was not stored ({} images)",
+                                               format_count(modules.missing_images)),
+                                   "their files could not be written to the run folder, or were damaged",
+                                   "free some space in the temporary folder, or set TMPDIR to another"));
     return warnings;
 }
 
@@ -76,7 +87,7 @@ Diagnostic explain_missing_records(int cupti_result, const std::string& tracer_t
 RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
     RecordingOutcome outcome;
     outcome.warnings = losses(summary);
-    if (summary.kernels_recorded > 0) return outcome;
+    if (summary.kernels_recorded + summary.graph_launches > 0) return outcome;
     const auto lost = std::find_if(summary.processes.begin(), summary.processes.end(), lost_its_records);
     if (lost != summary.processes.end()) {
         outcome.state = RecordingState::RecordsMissing;

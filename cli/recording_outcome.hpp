@@ -8,7 +8,7 @@
 namespace deepjit::cli {
 
 enum class RecordingState {
-    Recorded,             ///< at least one kernel
+    Recorded,             ///< at least one kernel, or a graph as a whole
     DriverNotInitialised, ///< the target never used CUDA
     NothingLaunched,      ///< it initialised the driver and launched no kernel
     CutOff,         ///< it was ended before its recording reached the disk; what it launched is not known

@@ -57,6 +57,7 @@ void sum_up(ImportSummary& summary, const ProcessSummary& process) {
     summary.driver_initialised = summary.driver_initialised || process.driver_initialised;
     summary.launches_called += process.launches_called;
     summary.kernels_recorded += process.kernels_recorded;
+    summary.graph_launches += process.graph_launches;
     summary.zero_timestamps += process.zero_timestamps;
     summary.dropped_records += process.dropped_records;
     summary.lost_bytes += process.lost_bytes;
@@ -75,8 +76,8 @@ ProcessSummary unreadable(const RecordingFile& file, const Diagnostic& error) {
 /// What the first process whose kernels could not be recorded reported; empty where there is none.
 std::string missing_kernels(const ImportSummary& summary) {
     for (const ProcessSummary& process : summary.processes) {
-        const bool missing =
-            process.kernels_recorded == 0 && (process.launches_called > 0 || !process.subscribed);
+        const bool missing = process.kernels_recorded + process.graph_launches == 0 &&
+                             (process.launches_called > 0 || !process.subscribed);
         if (missing) return process.error_text.empty() ? "CUPTI reported no error" : process.error_text;
     }
     return {};
@@ -92,6 +93,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         trace.set_meta(key, value);
 
     ImportSummary summary;
+    ModuleImages images(trace, run_folder);
     std::map<std::uint32_t, std::uint32_t> last_correlation_ids; ///< by process, over its images
     for (const RecordingFile& file : files) {
         const auto mapped = MappedFile::open(file.path);
@@ -104,7 +106,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
             sum_up(summary, unreadable(file, reader.error()));
             continue;
         }
-        WireProcess process(trace, file.process_id, last_correlation_ids[file.process_id]);
+        WireProcess process(trace, images, file.process_id, last_correlation_ids[file.process_id]);
         process.import(*reader);
         auto& last = last_correlation_ids[file.process_id];
         last = std::max(last, process.last_correlation_id());
@@ -113,6 +115,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         summary.host_calls += process.host_calls();
         summary.unresolved_references += process.unresolved_references();
     }
+    summary.modules = images.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())
         trace.set_meta(trace::meta_key::kTracerError, error);
     DEEPJIT_CHECK(trace.finish());

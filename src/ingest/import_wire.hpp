@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/base/result.hpp"
+#include "src/ingest/module_images.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +28,7 @@ struct ProcessSummary {
     std::string write_error;          ///< why recording stopped early ("No space left on device"), else empty
     std::int64_t launches_called = 0; ///< kernel and graph launches that were not captured
     std::int64_t kernels_recorded = 0;
+    std::int64_t graph_launches = 0;  ///< recorded as a whole, without their kernels
     std::int64_t zero_timestamps = 0; ///< kernels whose time CUPTI could not take
     std::int64_t dropped_records = 0;
     std::int64_t lost_bytes = 0; ///< of its wire file, unreadable
@@ -38,6 +40,8 @@ struct ImportSummary {
     bool driver_initialised = false;
     std::int64_t launches_called = 0;
     std::int64_t kernels_recorded = 0; ///< rows written
+    std::int64_t graph_launches = 0;   ///< recorded as a whole, without their kernels
+    ModuleImageSummary modules;
     std::int64_t memory_ops = 0;
     std::int64_t host_calls = 0;
     std::int64_t zero_timestamps = 0;

@@ -11,9 +11,6 @@
 namespace deepjit::ingest {
 namespace {
 
-/// A clone of a clone of …: more than any program makes, and an end for a damaged recording's circle.
-constexpr int kMaxCloneDepth = 64;
-
 trace::CallCategory category_of(std::uint8_t number) {
     return number <= static_cast<std::uint8_t>(trace::CallCategory::ModuleLoad)
                ? static_cast<trace::CallCategory>(number)
@@ -38,9 +35,9 @@ std::string uuid_text(const std::uint8_t (&uuid)[16]) {
 
 } // namespace
 
-WireProcess::WireProcess(trace::TraceWriter& trace, std::uint32_t process_id,
+WireProcess::WireProcess(trace::TraceWriter& trace, ModuleImages& images, std::uint32_t process_id,
                          std::uint32_t correlation_offset)
-    : trace_(trace), correlation_offset_(correlation_offset) {
+    : trace_(trace), images_(images), correlation_offset_(correlation_offset) {
     summary_.process_id = process_.process_id = process_id;
 }
 
@@ -54,6 +51,7 @@ void WireProcess::import(const wire::Reader& reader) {
     while (const auto record = dependents.next())
         read_dependent(*record);
     add_allocations();
+    images_.add(image_totals_);
 
     const wire::FileHeader& header = reader.file_header();
     if (header.stop_reason == wire::StopReason::WriteFailed) {
@@ -101,7 +99,7 @@ void WireProcess::read_definition(const wire::RecordView& record) {
         add(*call, record.thread_id);
     } else if (const auto addresses = record.as<wire::CopyAddresses>()) {
         copy_addresses_[addresses->correlation_id] = *addresses;
-    } else {
+    } else if (!read_graph_or_image(record)) {
         read_definition_of_arguments(record);
     }
 }
@@ -126,11 +124,30 @@ void WireProcess::read_definition_of_arguments(const wire::RecordView& record) {
         arguments.parameters = found->second;
         arguments.bytes = record.tail<wire::Arguments>();
         arguments_ids_[block->arguments_id] = trace_.add_arguments(arguments);
-    } else if (const auto node = record.as<wire::GraphNodeArguments>()) {
-        graph_node_arguments_[node->graph_node_id] = node->arguments_id;
-    } else if (const auto clone = record.as<wire::GraphNodeClone>()) {
-        original_of_graph_node_[clone->graph_node_id] = clone->original_node_id;
     }
+}
+
+bool WireProcess::read_graph_or_image(const wire::RecordView& record) {
+    if (const auto node = record.as<wire::GraphNodeArguments>()) {
+        graph_nodes_.add(*node);
+    } else if (const auto copy = record.as<wire::GraphNodeCopyAddresses>()) {
+        graph_nodes_.add(*copy);
+    } else if (const auto clone = record.as<wire::GraphNodeClone>()) {
+        graph_nodes_.add(*clone);
+    } else if (const auto update = record.as<wire::GraphNodeUpdate>()) {
+        graph_nodes_.add(*update);
+    } else if (const auto unknown = record.as<wire::GraphExecUpdate>()) {
+        graph_nodes_.add(*unknown);
+    } else if (const auto batch = record.as<wire::BatchCopyAddresses>()) {
+        batch_addresses_[batch->correlation_id].push_back(*batch);
+    } else if (const auto image = record.as<wire::ModuleImage>()) {
+        images_.add(*image, record.tail<wire::ModuleImage>(), process_.process_id);
+    } else if (const auto totals = record.as<wire::ModuleImageTotals>()) {
+        image_totals_ = *totals;
+    } else {
+        return false;
+    }
+    return true;
 }
 
 void WireProcess::read_dependent(const wire::RecordView& record) {
@@ -138,6 +155,8 @@ void WireProcess::read_dependent(const wire::RecordView& record) {
         add(*kernel);
     } else if (const auto op = record.as<wire::MemoryOp>()) {
         add(*op);
+    } else if (const auto launch = record.as<wire::GraphLaunch>()) {
+        add(*launch);
     } else if (const auto allocation = record.as<wire::Allocation>()) {
         allocations_.push_back(*allocation);
     } else if (const auto overhead = record.as<wire::Overhead>()) {
@@ -173,6 +192,7 @@ void WireProcess::add(const wire::KernelConfig& config) {
     trace::KernelConfig row;
     row.mangled_name = name->second;
     row.name = demangle(name->second);
+    images_.add_launched_kernel(name->second);
     std::copy(std::begin(config.grid), std::end(config.grid), row.grid.begin());
     std::copy(std::begin(config.block), std::end(config.block), row.block.begin());
     row.registers_per_thread = config.registers_per_thread;
@@ -202,7 +222,9 @@ void WireProcess::add(const wire::HostCall& call, std::uint32_t thread_id) {
     ++host_calls_;
     if (row.capturing || row.result != 0) return;
     const bool is_launch = row.category == trace::CallCategory::Launch;
-    if (is_launch || row.category == trace::CallCategory::GraphLaunch) ++launches_seen_;
+    const bool is_graph_launch = row.category == trace::CallCategory::GraphLaunch;
+    if (is_launch || is_graph_launch) ++launches_seen_;
+    if (is_graph_launch) graph_launch_times_[call.correlation_id] = call.start_ns;
     if (is_launch && call.arguments_id != 0)
         call_arguments_.push_back({call.correlation_id, call.arguments_id});
 }
@@ -220,8 +242,13 @@ void WireProcess::add(const wire::Kernel& kernel) {
     const bool has_times = kernel.start_ns != 0 && kernel.end_ns != 0;
     row.start_ns = has_times ? kernel.start_ns : 0;
     row.end_ns = has_times ? kernel.end_ns : 0;
-    row.arguments_id = where.graph_node_id != 0 ? arguments_of_graph_node(where.graph_node_id)
-                                                : arguments_of_call(kernel.correlation_id);
+    row.arguments_id =
+        where.graph_node_id != 0
+            ? database_arguments_id(graph_nodes_
+                                        .contents_of(where.graph_node_id, where.graph_id,
+                                                     launch_time_ns(kernel.correlation_id, kernel.start_ns))
+                                        .arguments_id)
+            : arguments_of_call(kernel.correlation_id);
     row.graph_node_id = where.graph_node_id;
     row.graph_id = where.graph_id;
     row.correlation_id = shifted(kernel.correlation_id);
@@ -240,11 +267,7 @@ void WireProcess::add(const wire::MemoryOp& op) {
     row.start_ns = op.start_ns;
     row.end_ns = op.end_ns;
     row.bytes = static_cast<std::int64_t>(op.bytes);
-    if (const auto found = copy_addresses_.find(op.correlation_id);
-        found != copy_addresses_.end() && op.graph_id == 0) {
-        row.source_address = found->second.source;
-        row.destination_address = found->second.destination;
-    }
+    set_addresses(row, op);
     row.graph_node_id = op.graph_node_id;
     row.graph_id = op.graph_id;
     row.correlation_id = shifted(op.correlation_id);
@@ -255,6 +278,42 @@ void WireProcess::add(const wire::MemoryOp& op) {
     row.pageable = (op.header.flags & wire::MemoryOp::kPageable) != 0;
     trace_.add(row);
     ++memory_ops_;
+}
+
+void WireProcess::set_addresses(trace::MemoryOp& row, const wire::MemoryOp& op) {
+    if (op.graph_node_id != 0) {
+        const GraphNodeContents held = graph_nodes_.contents_of(
+            op.graph_node_id, op.graph_id, launch_time_ns(op.correlation_id, op.start_ns));
+        row.source_address = held.copy_source;
+        row.destination_address = held.copy_destination;
+    } else if (const auto found = copy_addresses_.find(op.correlation_id); found != copy_addresses_.end()) {
+        row.source_address = found->second.source;
+        row.destination_address = found->second.destination;
+    } else if (const auto batch = batch_addresses_.find(op.correlation_id); batch != batch_addresses_.end()) {
+        auto& pieces = batch->second;
+        const auto piece = std::find_if(pieces.begin(), pieces.end(),
+                                        [&](const auto& candidate) { return candidate.bytes == op.bytes; });
+        if (piece == pieces.end()) return;
+        row.source_address = piece->source;
+        row.destination_address = piece->destination;
+        pieces.erase(piece); // pieces of one size are taken in their order
+    }
+}
+
+void WireProcess::add(const wire::GraphLaunch& launch) {
+    trace::GraphLaunch row;
+    const bool has_times = launch.start_ns != 0 && launch.end_ns != 0;
+    row.start_ns = has_times ? launch.start_ns : 0;
+    row.end_ns = has_times ? launch.end_ns : 0;
+    row.graph_id = launch.graph_id;
+    row.correlation_id = shifted(launch.correlation_id);
+    row.stream_id = launch.stream_id;
+    row.context_id = launch.context_id;
+    row.device_id = launch.device_id;
+    row.process_id = process_.process_id;
+    trace_.add(row);
+    ++summary_.graph_launches;
+    if (!has_times) ++summary_.zero_timestamps;
 }
 
 void WireProcess::add_allocations() {
@@ -306,16 +365,9 @@ std::int64_t WireProcess::arguments_of_call(std::uint32_t correlation_id) {
     return database_arguments_id(call_arguments_[call_cursor_++].arguments_id);
 }
 
-std::int64_t WireProcess::arguments_of_graph_node(std::uint64_t node_id) const {
-    for (int depth = 0; depth < kMaxCloneDepth; ++depth) {
-        if (const auto held = graph_node_arguments_.find(node_id); held != graph_node_arguments_.end()) {
-            return database_arguments_id(held->second);
-        }
-        const auto original = original_of_graph_node_.find(node_id);
-        if (original == original_of_graph_node_.end()) return 0;
-        node_id = original->second;
-    }
-    return 0;
+std::int64_t WireProcess::launch_time_ns(std::uint32_t correlation_id, std::int64_t otherwise_ns) const {
+    const auto found = graph_launch_times_.find(correlation_id);
+    return found != graph_launch_times_.end() ? found->second : otherwise_ns;
 }
 
 std::int64_t WireProcess::database_arguments_id(std::uint32_t arguments_id) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "src/ingest/graph_nodes.hpp"
 #include "src/ingest/import_wire.hpp"
+#include "src/ingest/module_images.hpp"
 #include "src/trace/trace.hpp"
 #include "src/wire/reader.hpp"
 
@@ -18,7 +20,8 @@ class WireProcess {
   public:
     /// `process_id` is what the file's name says, for a recording that lost its start. `correlation_offset`
     /// is added to every correlation id: two images of one process (exec) both count from 1.
-    WireProcess(trace::TraceWriter& trace, std::uint32_t process_id, std::uint32_t correlation_offset);
+    WireProcess(trace::TraceWriter& trace, ModuleImages& images, std::uint32_t process_id,
+                std::uint32_t correlation_offset);
 
     /// `reader` stands at the start of the recording.
     void import(const wire::Reader& reader);
@@ -46,20 +49,25 @@ class WireProcess {
 
     void read_definition(const wire::RecordView& record);
     void read_definition_of_arguments(const wire::RecordView& record);
+    bool read_graph_or_image(const wire::RecordView& record);
     void read_dependent(const wire::RecordView& record);
     void add(const wire::KernelConfig& config);
     void add(const wire::HostCall& call, std::uint32_t thread_id);
     void add(const wire::Kernel& kernel);
     void add(const wire::MemoryOp& op);
+    void add(const wire::GraphLaunch& launch);
+    void set_addresses(trace::MemoryOp& row, const wire::MemoryOp& op);
     void add(const wire::Device& device, std::string_view name);
     void add_allocations();
     void add_process();
     std::int64_t arguments_of_call(std::uint32_t correlation_id);
-    std::int64_t arguments_of_graph_node(std::uint64_t node_id) const;
+    /// When the graph launch with this correlation was called, else `otherwise_ns`.
+    std::int64_t launch_time_ns(std::uint32_t correlation_id, std::int64_t otherwise_ns) const;
     std::int64_t database_arguments_id(std::uint32_t arguments_id) const;
     std::uint32_t shifted(std::uint32_t correlation_id);
 
     trace::TraceWriter& trace_;
+    ModuleImages& images_;
     std::uint32_t correlation_offset_;
     std::uint32_t last_correlation_id_ = 0;
     ProcessSummary summary_;
@@ -75,11 +83,13 @@ class WireProcess {
     std::unordered_map<std::uint32_t, Site> sites_;
     std::unordered_map<std::uint32_t, std::vector<trace::Parameter>> layouts_;
     std::unordered_map<std::uint32_t, std::int64_t> arguments_ids_;
-    std::unordered_map<std::uint64_t, std::uint32_t> graph_node_arguments_;
-    std::unordered_map<std::uint64_t, std::uint64_t> original_of_graph_node_;
-    std::vector<CorrelatedArguments> call_arguments_; ///< sorted between the two passes
-    std::size_t call_cursor_ = 0;                     ///< kernels come about in the order of their calls
+    GraphNodes graph_nodes_;
+    std::unordered_map<std::uint32_t, std::int64_t> graph_launch_times_; ///< by correlation id
+    std::vector<CorrelatedArguments> call_arguments_;                    ///< sorted between the two passes
+    std::size_t call_cursor_ = 0; ///< kernels come about in the order of their calls
     std::unordered_map<std::uint32_t, wire::CopyAddresses> copy_addresses_;
+    std::unordered_map<std::uint32_t, std::vector<wire::BatchCopyAddresses>> batch_addresses_;
+    wire::ModuleImageTotals image_totals_; ///< the last that was read
     std::vector<wire::Allocation> allocations_;
 };
 

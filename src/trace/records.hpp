@@ -129,7 +129,6 @@ enum class ImageSource {
     ModuleLoaded = 1, ///< CUPTI, when the driver loaded it into a context
     LoadCall = 2,     ///< the image argument of a load call
     File = 3,         ///< the file named in a load call
-    MappedFile = 4,   ///< the fat binary of a file that the process had mapped
     Other = 0
 };
 

@@ -171,7 +171,7 @@ void read_row(const Statement& row, GraphLaunch& launch) {
 void read_row(const Statement& row, ModuleLoad& load) {
     row.read(0, load.image_id);
     const std::int64_t source = row.integer(1);
-    const bool known = source >= 1 && source <= static_cast<std::int64_t>(ImageSource::MappedFile);
+    const bool known = source >= 1 && source <= static_cast<std::int64_t>(ImageSource::File);
     load.source = known ? static_cast<ImageSource>(source) : ImageSource::Other;
     load.path = row.bytes(2);
     row.read(3, load.module_id);

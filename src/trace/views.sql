@@ -82,8 +82,7 @@ FROM module_image_entry i;
 
 CREATE VIEW module_loads AS
 SELECT l.image_id, i.hash, l.process_id,
-       CASE l.source WHEN 1 THEN 'module-loaded' WHEN 2 THEN 'load-call' WHEN 3 THEN 'file'
-            WHEN 4 THEN 'mapped-file' ELSE 'other' END AS source, l.module_id, l.path
+       CASE l.source WHEN 1 THEN 'module-loaded' WHEN 2 THEN 'load-call' WHEN 3 THEN 'file' ELSE 'other' END AS source, l.module_id, l.path
 FROM module_load_entry l JOIN module_image_entry i ON i.image_id = l.image_id;
 
 CREATE VIEW module_kernels AS

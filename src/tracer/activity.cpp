@@ -131,6 +131,19 @@ void record_allocation(const CUpti_ActivityMemory4& memory) noexcept {
     recording().append(record);
 }
 
+/// CUpti_ActivityGraphTrace of CUPTI 12 begins with the same fields.
+void record_graph_launch(const CUpti_ActivityGraphTrace2& graph) noexcept {
+    wire::GraphLaunch record;
+    record.correlation_id = graph.correlationId;
+    record.graph_id = graph.graphId;
+    record.device_id = graph.deviceId;
+    record.context_id = graph.contextId;
+    record.stream_id = graph.streamId;
+    record.start_ns = static_cast<std::int64_t>(graph.start);
+    record.end_ns = static_cast<std::int64_t>(graph.end);
+    recording().append(record);
+}
+
 const char* overhead_kind(CUpti_ActivityOverheadKind kind) noexcept {
     switch (kind) {
     case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
@@ -178,6 +191,8 @@ void record_activity(ThreadState& state, const CUpti_Activity& activity) noexcep
         return recording().append(memory_op(*static_cast<const CUpti_ActivityMemset4*>(record), kMemset));
     case CUPTI_ACTIVITY_KIND_MEMORY2:
         return record_allocation(*static_cast<const CUpti_ActivityMemory4*>(record));
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        return record_graph_launch(*static_cast<const CUpti_ActivityGraphTrace2*>(record));
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         return record_overhead(*static_cast<const CUpti_ActivityOverhead3*>(record));
     default:

@@ -1,11 +1,12 @@
 #include "src/tracer/callbacks.hpp"
 
 #include "src/tracer/clock.hpp"
+#include "src/tracer/copy_addresses.hpp"
+#include "src/tracer/graph_calls.hpp"
+#include "src/tracer/module_calls.hpp"
 #include "src/tracer/recording.hpp"
 #include "src/tracer/session.hpp"
 #include "src/tracer/watched_calls.hpp"
-
-#include <cstring>
 
 namespace deepjit::tracer {
 namespace {
@@ -45,19 +46,12 @@ bool is_kernel_launch(CallForm form) noexcept {
 }
 
 bool is_copy_or_fill(CallForm form) noexcept {
-    return form == CallForm::Copy || form == CallForm::CopyFromPeer || form == CallForm::Fill;
+    return (form >= CallForm::Copy && form <= CallForm::Fill) ||
+           (form >= CallForm::Copy2D && form <= CallForm::CopyBatch);
 }
 
-void record_copy_addresses(const WatchedCall& call, const CUpti_CallbackData& data) noexcept {
-    CUdeviceptr fields[3] = {};
-    const std::size_t count = call.form == CallForm::Fill ? 1 : call.form == CallForm::Copy ? 2 : 3;
-    std::memcpy(fields, data.functionParams, count * sizeof fields[0]);
-    wire::CopyAddresses record;
-    record.correlation_id = data.correlationId;
-    record.destination = fields[0];
-    record.source = fields[count - 1];
-    if (call.form == CallForm::Fill) record.source = 0;
-    recording().append(record);
+bool changes_graph(CallForm form) noexcept {
+    return form >= CallForm::AddGraphNode && form <= CallForm::UpdateExecGraph;
 }
 
 void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackData& data) noexcept {
@@ -73,6 +67,14 @@ void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackD
             session().arguments.save(state, launch.function, launch.kernel_parameters, launch.extra);
         if (session().open_captures.load(std::memory_order_relaxed) != 0)
             open.capturing = is_capturing(launch.stream);
+    } else if (is_copy_or_fill(call.form)) {
+        if (session().open_captures.load(std::memory_order_relaxed) != 0) {
+            const CopyAddresses addresses = copy_addresses(call.form, data.functionParams);
+            open.copy_source = addresses.source;
+            open.copy_destination = addresses.destination;
+        }
+    } else if (changes_graph(call.form)) {
+        on_graph_call_begins(state, open, call, data.functionParams);
     }
     open.start_ns = now_ns(); // last, so that saving the arguments does not count as the call's own time
 }
@@ -92,7 +94,7 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     record.api_id = static_cast<std::uint16_t>(call.id);
     record.result = static_cast<std::uint16_t>(result);
     record.correlation_id = data.correlationId;
-    record.arguments_id = open.arguments_id;
+    record.arguments_id = is_kernel_launch(call.form) ? open.arguments_id : 0;
     record.start_ns = open.start_ns;
     record.end_ns = end_ns;
     recording().append(record);
@@ -103,7 +105,10 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     if (call.form == CallForm::BeginCapture && result == CUDA_SUCCESS) captures.fetch_add(1);
     // A capture that was invalidated also ends here, with an error.
     if (call.form == CallForm::EndCapture && captures.load() != 0) captures.fetch_sub(1);
-    if (is_copy_or_fill(call.form)) record_copy_addresses(call, data);
+    if (is_copy_or_fill(call.form)) record_copy_addresses(call.form, data);
+    if (result != CUDA_SUCCESS) return;
+    if (changes_graph(call.form)) on_graph_call_succeeded(open, call, data.functionParams);
+    if (call.form == CallForm::LoadModule) on_module_load_call(call, data.functionParams);
 }
 
 void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
@@ -117,42 +122,20 @@ void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcep
         on_exit(*state, *call, data);
 }
 
-std::uint64_t graph_node_id(CUgraphNode node) noexcept {
-    const auto query = session().cupti.get_graph_node_id;
-    std::uint64_t id = 0;
-    return query != nullptr && node != nullptr && query(node, &id) == CUPTI_SUCCESS ? id : 0;
-}
-
-void on_graph_node_created(const CUpti_GraphData& data) noexcept {
-    ThreadState* const state = recording().thread_state();
-    // Created by a call that is being captured on this thread; a node added by hand is in no launch call.
-    if (state == nullptr || state->open_calls == 0) return;
-    OpenCall& open = state->open_call[state->open_calls - 1];
-    if (!open.may_be_captured) return;
-    open.capturing = true;
-    if (data.nodeType != CU_GRAPH_NODE_TYPE_KERNEL || open.arguments_id == 0) return;
-    wire::GraphNodeArguments record;
-    record.graph_node_id = graph_node_id(data.node);
-    record.arguments_id = open.arguments_id;
-    if (record.graph_node_id != 0) recording().append(record);
-}
-
-void on_graph_node_cloned(const CUpti_GraphData& data) noexcept {
-    if (data.nodeType != CU_GRAPH_NODE_TYPE_KERNEL) return;
-    wire::GraphNodeClone record;
-    record.graph_node_id = graph_node_id(data.node);
-    record.original_node_id = graph_node_id(data.originalNode);
-    if (record.graph_node_id != 0 && record.original_node_id != 0) recording().append(record);
-}
-
 void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
+    if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return session().arguments.forget_functions();
+    if (data.resourceDescriptor == nullptr) return recording().swallow_error();
     switch (id) {
-    case CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
-        return session().arguments.forget_functions();
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
         return on_graph_node_created(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
         return on_graph_node_cloned(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
+    case CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED:
+        return on_exec_node_updated(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
+    case CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS:
+        return on_exec_node_set(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
+    case CUPTI_CBID_RESOURCE_MODULE_LOADED:
+        return on_module_loaded(*static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
     default:
         return;
     }

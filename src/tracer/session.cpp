@@ -3,6 +3,7 @@
 #include "src/tracer/activity.hpp"
 #include "src/tracer/callbacks.hpp"
 #include "src/tracer/clock.hpp"
+#include "src/tracer/image_store.hpp"
 #include "src/tracer/recording.hpp"
 #include "src/tracer/watched_calls.hpp"
 
@@ -62,6 +63,7 @@ void Session::start() noexcept {
     driver.open();
     cupti_opened_ = cupti.open(driver.version, error_text_, sizeof error_text_);
     if (!recording().open(directory)) return;
+    if (!is_set("DEEPJIT_TRACER_NO_MODULES")) image_store().open(directory);
 
     wire::ProcessStart process;
     process.process_id = static_cast<std::uint32_t>(getpid());
@@ -127,12 +129,7 @@ void Session::start_cupti() noexcept {
             if (result != CUPTI_SUCCESS) fail("cuptiActivityEnableDriverApi", result);
         }
     }
-    for (const CUpti_CallbackId id :
-         {CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-          CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED}) {
-        result = cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
-        if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
-    }
+    enable_resource_callbacks(subscriber);
 
     result = cupti.activity_register_callbacks(on_buffer_requested, on_buffer_completed);
     if (result != CUPTI_SUCCESS) return fail("cuptiActivityRegisterCallbacks", result);
@@ -145,6 +142,29 @@ void Session::start_cupti() noexcept {
         result = cupti.activity_enable(kind);
         if (result != CUPTI_SUCCESS) fail("cuptiActivityEnable", result);
     }
+    if (is_set("DEEPJIT_TRACER_GRAPH_LEVEL")) {
+        result = cupti.activity_enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+        if (result != CUPTI_SUCCESS) fail("cuptiActivityEnable", result);
+    }
+}
+
+void Session::enable_resource_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
+    const auto enable = [&](CUpti_CallbackId id) {
+        return cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+    };
+    for (const CUpti_CallbackId id :
+         {CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+          CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED}) {
+        const CUptiResult result = enable(id);
+        if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
+    }
+    if (image_store().active()) {
+        const CUptiResult result = enable(CUPTI_CBID_RESOURCE_MODULE_LOADED);
+        if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
+    }
+    // Older versions do not know these; then an update of an executable graph makes its nodes unknown.
+    tells_exec_updates = enable(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED) == CUPTI_SUCCESS &&
+                         enable(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS) == CUPTI_SUCCESS;
 }
 
 void Session::fail(const char* step, CUptiResult result) noexcept {
@@ -178,6 +198,7 @@ void Session::record_what_changed() noexcept {
         if (devices_recorded_) driver_answered.store(true);
     }
     record_status();
+    image_store().record_totals();
     recording().flush();
 }
 

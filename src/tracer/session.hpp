@@ -16,6 +16,7 @@ struct Session {
     ArgumentCapture arguments{driver};
     std::atomic<std::uint32_t> open_captures{0}; ///< streams that are being captured into graphs
     std::atomic<std::uint64_t> dropped_records{0};
+    bool tells_exec_updates = false; ///< CUPTI reports each changed node of an executable graph (13.0)
     std::atomic<bool> driver_answered{false}; ///< a driver call was seen, or the driver listed its devices
 
     /// Starts recording into $DEEPJIT_RUN_DIR; does nothing where that is not set. Called by cuInit.
@@ -23,6 +24,7 @@ struct Session {
 
   private:
     void start_cupti() noexcept;
+    void enable_resource_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
     void fail(const char* step, CUptiResult result) noexcept;
     void record_status() noexcept;
     void record_what_changed() noexcept;

@@ -18,8 +18,12 @@ inline constexpr std::size_t kMaxArgumentBytes = 32'768;
 struct OpenCall {
     std::int64_t start_ns = 0;
     std::uint32_t arguments_id = 0;
+    std::uint64_t copy_source = 0; ///< of a copy or fill that may become a node; 0 unknown
+    std::uint64_t copy_destination = 0;
     bool may_be_captured = false; ///< a launch, copy or fill: it can become a node of a graph
     bool capturing = false;
+    bool changes_node =
+        false; ///< adds or changes a node: what it holds are the two addresses or the arguments
 };
 
 /// What one thread of the target needs to record without asking another. Zero-filled when fresh; reused by a

@@ -19,6 +19,15 @@ enum class CallForm : std::uint8_t {
     Fill,         ///< begins with destination
     BeginCapture,
     EndCapture,
+    Copy2D,          ///< begins with a CUDA_MEMCPY2D*
+    Copy3D,          ///< begins with a CUDA_MEMCPY3D*
+    Copy3DPeer,      ///< begins with a CUDA_MEMCPY3D_PEER*
+    CopyBatch,       ///< begins with destinations, sources, sizes, count
+    AddGraphNode,    ///< one of the forms that graph_calls.cpp knows
+    SetGraphNode,    ///< likewise, on a node of a graph
+    SetExecNode,     ///< likewise, on a node of an executable graph
+    UpdateExecGraph, ///< begins with the executable graph
+    LoadModule,      ///< one of the forms that module_calls.cpp knows
 };
 
 /// A driver call whose start, end and result are recorded.

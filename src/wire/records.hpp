@@ -50,7 +50,6 @@ enum class RecordKind : std::uint8_t {
     GraphNodeClone = 18,
     ModuleImage = 40,
     ModuleImageTotals = 41,
-    MappedElfFile = 42,
     GraphNodeUpdate = 43,
     GraphNodeCopyAddresses = 44,
     GraphExecUpdate = 45,
@@ -76,7 +75,6 @@ enum class ImageSource : std::uint8_t {
         1,        ///< CUPTI, when the driver loaded it into a context: a cubin, compiled where it came as PTX
     LoadCall = 2, ///< the image argument of a cuModuleLoad… or cuLibraryLoad… call
     File = 3,     ///< the file named in such a call
-    MappedFile = 4, ///< at import, from the fat binary of a file that the process had mapped
 };
 
 #pragma pack(push, 1)
@@ -315,14 +313,6 @@ struct ModuleImageTotals {
     std::uint64_t loads = 0;      ///< images seen, repetitions included
     std::uint64_t unreadable = 0; ///< not stored: no container that is known, or memory that cannot be read
     std::uint64_t unwritten = 0;  ///< not stored: the run folder could not be written to
-};
-
-/// A file with a .nv_fatbin section that the process had mapped. Tail: its path.
-struct MappedElfFile {
-    static constexpr auto kKind = RecordKind::MappedElfFile;
-    RecordHeader header;
-    std::uint64_t bytes = 0;
-    std::int64_t modified_ns = 0; ///< as stat() gives it
 };
 
 /// From `time_ns` on the node of an executable graph holds what `source_node_id` does, else `arguments_id`.

@@ -57,9 +57,28 @@ struct MemoryEvent {
 };
 
 struct GraphNodeEvent {
+    enum class Change {
+        Created,
+        Cloned,  ///< `node` from `original`
+        Updated, ///< `original`, of an executable graph, takes what `node` of another graph holds
+        Set,     ///< `node`, of an executable graph and cloned from `original`, was given other parameters
+    } change = Change::Created;
     CUgraphNode node = nullptr;
-    CUgraphNode original = nullptr; ///< null: created, else cloned
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL;
+    CUgraphNode original = nullptr;
+};
+
+struct GraphLaunchEvent {
+    std::uint32_t correlation_id = 0;
+    std::uint32_t graph_id = 0;
+    std::uint32_t stream_id = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+struct ModuleEvent {
+    std::uint32_t module_id = 0;
+    const char* cubin = nullptr;
+    std::size_t bytes = 0;
 };
 
 /// One driver call, at its entry or exit.
@@ -78,6 +97,8 @@ struct Hooks {
     void (*on_device_work)(const DeviceWork&) = nullptr;
     void (*on_memory)(const MemoryEvent&) = nullptr;
     void (*on_graph_node)(const GraphNodeEvent&) = nullptr;
+    void (*on_graph_launch)(const GraphLaunchEvent&) = nullptr;
+    void (*on_module_load)(const ModuleEvent&) = nullptr;
     void (*on_module_unload)() = nullptr;
 };
 
@@ -87,4 +108,9 @@ extern "C" {
 /// Exported by the fake libcuda.so.1 and called by the fake libcupti.so.13.
 void fake_cuda_set_hooks(const fake_cuda::Hooks* hooks);
 std::uint64_t fake_cuda_graph_node_id(CUgraphNode node);
+std::uint32_t fake_cuda_graph_exec_id(CUgraphExec graph);
+
+/// Called by test programs: from then on, images that are no FakeImage (PTX, cubins, fat binaries, files) are
+/// loaded as if they were this one.
+void fake_cuda_load_images_as(const fake_cuda::FakeImage* image);
 }

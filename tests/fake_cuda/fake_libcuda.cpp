@@ -1,9 +1,11 @@
+#include "tests/fake_cuda/device_image.hpp"
 #include "tests/fake_cuda/environment.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -38,10 +40,12 @@ struct Kernel {
 struct Module {
     FakeImage image;
     bool is_cubin = false; ///< has a kernel of every name
+    std::string cubin;     ///< what CUPTI hands out
 };
 
 struct Node {
     std::uint64_t id = 0;
+    const Node* original = nullptr; ///< of a node of an executable graph
     DeviceWork work;
 };
 
@@ -68,6 +72,8 @@ std::atomic<std::uint32_t> next_correlation_id{1};
 std::atomic<std::uint64_t> next_node_id{1'000};
 std::atomic<std::uint32_t> next_graph_id{1};
 std::atomic<std::uint32_t> next_stream_id{13};
+std::atomic<std::uint32_t> next_module_id{23};
+const FakeImage* stand_in = nullptr; ///< what images that are no FakeImage are loaded as
 Stream default_stream{7, 0, nullptr, true};
 /// A copy or fill of the default stream may be under way: no call has waited for it.
 std::atomic<bool> default_stream_is_busy = false;
@@ -118,8 +124,8 @@ CUresult traced(CUpti_CallbackId id, const char* name, const Parameters& paramet
         __VA_ARGS__                                                                                          \
     }
 
-/// Lets the device run `work` after what is already in the stream.
-void run_on_device(Stream& stream, DeviceWork work) {
+/// Lets the device run `work` after what is already in the stream; returns when it ends.
+std::int64_t run_on_device(Stream& stream, DeviceWork work) {
     static const long kernel_ns = number_from_environment("FAKE_CUDA_KERNEL_NS", 2'000);
     {
         const std::lock_guard guard(state_mutex);
@@ -130,6 +136,24 @@ void run_on_device(Stream& stream, DeviceWork work) {
     }
     work.stream_id = stream.id;
     if (hooks.on_device_work != nullptr) hooks.on_device_work(work);
+    return work.end_ns;
+}
+
+void tell(GraphNodeEvent::Change change, const Node* node, const Node* original) {
+    if (hooks.on_graph_node == nullptr) return;
+    GraphNodeEvent event;
+    event.change = change;
+    event.node = reinterpret_cast<CUgraphNode>(const_cast<Node*>(node));
+    event.original = reinterpret_cast<CUgraphNode>(const_cast<Node*>(original));
+    hooks.on_graph_node(event);
+}
+
+Node& add_node(Graph& graph, const DeviceWork& work) {
+    Node& node = graph.nodes.emplace_back();
+    node.id = next_node_id++;
+    node.work = work;
+    tell(GraphNodeEvent::Change::Created, &node, nullptr);
+    return node;
 }
 
 /// Enqueues `work`, or makes it a node of the graph that the stream is being captured into.
@@ -140,17 +164,7 @@ CUresult submit(CUstream handle, DeviceWork work) {
         run_on_device(stream, work);
         return CUDA_SUCCESS;
     }
-    Node& node = stream.capturing->nodes.emplace_back();
-    node.id = next_node_id++;
-    node.work = work;
-    if (hooks.on_graph_node != nullptr) {
-        GraphNodeEvent event;
-        event.node = reinterpret_cast<CUgraphNode>(&node);
-        event.type = work.kind == DeviceWork::Kind::Kernel ? CU_GRAPH_NODE_TYPE_KERNEL
-                     : work.kind == DeviceWork::Kind::Copy ? CU_GRAPH_NODE_TYPE_MEMCPY
-                                                           : CU_GRAPH_NODE_TYPE_MEMSET;
-        hooks.on_graph_node(event);
-    }
+    add_node(*stream.capturing, work);
     return CUDA_SUCCESS;
 }
 
@@ -178,6 +192,16 @@ CUresult launch(CUfunction function, const std::uint32_t (&grid)[3], const std::
     std::copy(std::begin(block), std::end(block), work.block);
     work.dynamic_shared_bytes = shared_bytes;
     return submit(stream, work);
+}
+
+DeviceWork work_of(const CUDA_KERNEL_NODE_PARAMS& parameters) {
+    const void* const function = parameters.func != nullptr ? static_cast<const void*>(parameters.func)
+                                                            : static_cast<const void*>(parameters.kern);
+    DeviceWork work;
+    work.kernel_name = static_cast<const Kernel*>(function)->name.c_str();
+    work.grid[0] = parameters.gridDimX;
+    work.block[0] = parameters.blockDimX;
+    return work;
 }
 
 CUresult copy(void* destination, const void* source, std::size_t bytes, CUstream stream,
@@ -234,24 +258,43 @@ FakeImage read_ptx(std::string_view text) {
     return {kImageMagic, kernels->data(), kernels->size()};
 }
 
+/// Completes a load: tells CUPTI of a cubin that holds the module's kernels.
+CUresult add_module(const FakeImage& image, bool is_cubin, Module** module) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < image.kernel_count; ++i)
+        names.emplace_back(image.kernels[i].name);
+    *module = new Module{image, is_cubin, cubin_with(names)};
+    if (hooks.on_module_load != nullptr)
+        hooks.on_module_load({next_module_id++, (*module)->cubin.data(), (*module)->cubin.size()});
+    return CUDA_SUCCESS;
+}
+
 CUresult load_image(const void* image, Module** module) {
     if (image == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (std::strncmp(static_cast<const char*>(image), ".version ", 9) == 0) {
-        *module = new Module{read_ptx(static_cast<const char*>(image)), false};
-        return CUDA_SUCCESS;
-    }
     FakeImage contents;
-    std::memcpy(&contents, image, sizeof contents);
+    std::memcpy(&contents.magic, image, sizeof contents.magic);
+    if (contents.magic == kImageMagic) {
+        std::memcpy(&contents, image, sizeof contents);
+        return add_module(contents, false, module);
+    }
+    if (stand_in != nullptr) return add_module(*stand_in, false, module);
+    if (std::strncmp(static_cast<const char*>(image), ".version ", 9) == 0)
+        return add_module(read_ptx(static_cast<const char*>(image)), false, module);
     if (takes_cubins() && std::memcmp(image,
                                       "\x7f"
                                       "ELF",
-                                      4) == 0) {
-        *module = new Module{{}, true};
-        return CUDA_SUCCESS;
-    }
-    if (contents.magic != kImageMagic) return CUDA_ERROR_INVALID_IMAGE;
-    *module = new Module{contents, false};
-    return CUDA_SUCCESS;
+                                      4) == 0)
+        return add_module({}, true, module);
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+CUresult load_file(const char* path, Module** module) {
+    std::FILE* const file = std::fopen(path, "rb");
+    if (file == nullptr) return CUDA_ERROR_FILE_NOT_FOUND;
+    char start[sizeof(FakeImage)] = {};
+    const std::size_t count = std::fread(start, 1, sizeof start, file);
+    std::fclose(file);
+    return count == 0 ? CUDA_ERROR_INVALID_IMAGE : load_image(start, module);
 }
 
 CUresult find_kernel(const Module& module, const char* name, bool is_library_kernel, Kernel** found) {
@@ -283,6 +326,14 @@ void load_injection() {
 
 FAKE_API void fake_cuda_set_hooks(const Hooks* new_hooks) {
     hooks = *new_hooks;
+}
+
+FAKE_API void fake_cuda_load_images_as(const FakeImage* image) {
+    stand_in = image;
+}
+
+FAKE_API std::uint32_t fake_cuda_graph_exec_id(CUgraphExec graph) {
+    return reinterpret_cast<const Graph*>(graph)->id;
 }
 
 FAKE_API std::uint64_t fake_cuda_graph_node_id(CUgraphNode node) {
@@ -425,6 +476,24 @@ FAKE_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsign
                   [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
 }
 
+FAKE_API CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+    return traced(CALL(cuModuleLoadFatBinary, module, image),
+                  [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(module)); });
+}
+
+FAKE_API CUresult cuModuleLoad(CUmodule* module, const char* path) {
+    return traced(CALL(cuModuleLoad, module, path),
+                  [&]() -> CUresult { return load_file(path, reinterpret_cast<Module**>(module)); });
+}
+
+FAKE_API CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options,
+                                        void** values, unsigned int count, CUlibraryOption* library_options,
+                                        void** library_values, unsigned int library_count) {
+    return traced(CALL(cuLibraryLoadFromFile, library, path, options, values, count, library_options,
+                       library_values, library_count),
+                  [&]() -> CUresult { return load_file(path, reinterpret_cast<Module**>(library)); });
+}
+
 FAKE_API CUresult cuModuleUnload(CUmodule module) {
     return traced(CALL(cuModuleUnload, module), [&]() -> CUresult {
         if (hooks.on_module_unload != nullptr) hooks.on_module_unload();
@@ -436,9 +505,12 @@ FAKE_API CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, con
     return find_kernel(*reinterpret_cast<Module*>(module), name, false, reinterpret_cast<Kernel**>(function));
 }
 
-FAKE_API CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*, void**,
-                                    unsigned int, CUlibraryOption*, void**, unsigned int) {
-    return load_image(image, reinterpret_cast<Module**>(library));
+FAKE_API CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* options,
+                                    void** values, unsigned int count, CUlibraryOption* library_options,
+                                    void** library_values, unsigned int library_count) {
+    return traced(CALL(cuLibraryLoadData, library, image, options, values, count, library_options,
+                       library_values, library_count),
+                  [&]() -> CUresult { return load_image(image, reinterpret_cast<Module**>(library)); });
 }
 
 FAKE_API CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
@@ -662,12 +734,9 @@ FAKE_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph g
     return traced(CALL(cuGraphInstantiateWithFlags, executable, graph, flags), [&]() -> CUresult {
         auto* const clone = new Graph{next_graph_id++, {}};
         for (Node& original : reinterpret_cast<Graph*>(graph)->nodes) {
-            Node& node = clone->nodes.emplace_back(original);
-            node.id = next_node_id++;
-            if (hooks.on_graph_node != nullptr) {
-                hooks.on_graph_node({reinterpret_cast<CUgraphNode>(&node),
-                                     reinterpret_cast<CUgraphNode>(&original), CU_GRAPH_NODE_TYPE_KERNEL});
-            }
+            Node& node = add_node(*clone, original.work); // CUPTI reports clones as created, too
+            node.original = &original;
+            tell(GraphNodeEvent::Change::Cloned, &node, &original);
         }
         *executable = reinterpret_cast<CUgraphExec>(clone);
         return CUDA_SUCCESS;
@@ -690,12 +759,84 @@ FAKE_API CUresult cuGraphUpload(CUgraphExec, CUstream) {
 FAKE_API CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     return traced(CALL(cuGraphLaunch, executable, stream), [&]() -> CUresult {
         const auto& graph = *reinterpret_cast<Graph*>(executable);
+        GraphLaunchEvent event;
+        event.correlation_id = current_correlation_id;
+        event.graph_id = graph.id;
+        event.stream_id = stream_of(stream).id;
         for (const Node& node : graph.nodes) {
             DeviceWork work = node.work;
             work.correlation_id = current_correlation_id;
             work.graph_id = graph.id;
             work.graph_node_id = node.id;
-            run_on_device(stream_of(stream), work);
+            event.end_ns = run_on_device(stream_of(stream), work);
+            if (event.start_ns == 0) event.start_ns = event.end_ns;
+        }
+        if (hooks.on_graph_launch != nullptr) hooks.on_graph_launch(event);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuGraphCreate(CUgraph* graph, unsigned int) {
+    *graph = reinterpret_cast<CUgraph>(new Graph{next_graph_id++, {}});
+    return CUDA_SUCCESS;
+}
+
+FAKE_API CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                          std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+    return traced(CALL(cuGraphAddKernelNode_v2, node, graph, dependencies, count, parameters),
+                  [&]() -> CUresult {
+                      Node& added = add_node(*reinterpret_cast<Graph*>(graph), work_of(*parameters));
+                      *node = reinterpret_cast<CUgraphNode>(&added);
+                      return CUDA_SUCCESS;
+                  });
+}
+
+FAKE_API CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                       std::size_t count, const CUDA_MEMCPY3D* parameters,
+                                       CUcontext context) {
+    return traced(CALL(cuGraphAddMemcpyNode, node, graph, dependencies, count, parameters, context),
+                  [&]() -> CUresult {
+                      DeviceWork work;
+                      work.kind = DeviceWork::Kind::Copy;
+                      work.copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+                      work.bytes = parameters->WidthInBytes * parameters->Height * parameters->Depth;
+                      Node& added = add_node(*reinterpret_cast<Graph*>(graph), work);
+                      *node = reinterpret_cast<CUgraphNode>(&added);
+                      return CUDA_SUCCESS;
+                  });
+}
+
+FAKE_API CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+    return traced(CALL(cuGraphKernelNodeSetParams_v2, node, parameters), [&]() -> CUresult {
+        reinterpret_cast<Node*>(node)->work = work_of(*parameters);
+        return CUDA_SUCCESS;
+    });
+}
+
+FAKE_API CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode original,
+                                                    const CUDA_KERNEL_NODE_PARAMS* parameters) {
+    return traced(CALL(cuGraphExecKernelNodeSetParams_v2, executable, original, parameters),
+                  [&]() -> CUresult {
+                      for (Node& node : reinterpret_cast<Graph*>(executable)->nodes) {
+                          if (node.original != reinterpret_cast<Node*>(original)) continue;
+                          node.work = work_of(*parameters);
+                          tell(GraphNodeEvent::Change::Set, &node, node.original);
+                          return CUDA_SUCCESS;
+                      }
+                      return CUDA_ERROR_INVALID_VALUE;
+                  });
+}
+
+FAKE_API CUresult cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph,
+                                       CUgraphExecUpdateResultInfo* result) {
+    return traced(CALL(cuGraphExecUpdate_v2, executable, graph, result), [&]() -> CUresult {
+        auto& nodes = reinterpret_cast<Graph*>(executable)->nodes;
+        const auto& sources = reinterpret_cast<Graph*>(graph)->nodes;
+        if (nodes.size() != sources.size()) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            nodes[i].work = sources[i].work;
+            tell(GraphNodeEvent::Change::Updated, &sources[i], &nodes[i]);
+            tell(GraphNodeEvent::Change::Set, &nodes[i], nodes[i].original);
         }
         return CUDA_SUCCESS;
     });

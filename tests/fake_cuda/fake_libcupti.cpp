@@ -154,6 +154,8 @@ Record memory_record(const DeviceWork& work, CUpti_ActivityKind kind) {
 void on_device_work(const DeviceWork& work) {
     static const bool no_records = number_from_environment("FAKE_CUDA_NO_RECORDS", 0) != 0;
     if (no_records) return;
+    // As the real one: a record of the whole graph takes the place of those of its nodes.
+    if (work.graph_node_id != 0 && is_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
     if (work.kind == DeviceWork::Kind::Kernel && is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) {
         record_kernel(work);
     } else if (work.kind == DeviceWork::Kind::Copy && is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) {
@@ -184,15 +186,43 @@ void on_memory(const MemoryEvent& event) {
 }
 
 void on_graph_node(const GraphNodeEvent& event) {
-    const CUpti_CallbackId id = event.original == nullptr ? CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED
-                                                          : CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    CUpti_CallbackId id = CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED;
+    if (event.change == GraphNodeEvent::Change::Cloned) id = CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    if (event.change == GraphNodeEvent::Change::Updated) id = CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED;
+    if (event.change == GraphNodeEvent::Change::Set) id = CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS;
     if (!is_enabled(CUPTI_CB_DOMAIN_RESOURCE, id)) return;
     CUpti_GraphData graph{};
     graph.node = event.node;
     graph.originalNode = event.original;
-    graph.nodeType = event.type;
+    graph.nodeType = CU_GRAPH_NODE_TYPE_KERNEL; // CUPTI 13.0 says so of every node
     CUpti_ResourceData data{};
     data.resourceDescriptor = &graph;
+    subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+void on_graph_launch(const GraphLaunchEvent& event) {
+    if (!is_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
+    CUpti_ActivityGraphTrace2 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    record.correlationId = event.correlation_id;
+    record.start = static_cast<std::uint64_t>(event.start_ns);
+    record.end = static_cast<std::uint64_t>(event.end_ns);
+    record.graphId = event.graph_id;
+    record.contextId = 1;
+    record.streamId = event.stream_id;
+    add_record(record, event.end_ns);
+}
+
+void on_module_load(const ModuleEvent& event) {
+    const CUpti_CallbackId id = CUPTI_CBID_RESOURCE_MODULE_LOADED;
+    static const bool silent = number_from_environment("FAKE_CUDA_NO_MODULE_CALLBACK", 0) != 0;
+    if (silent || !is_enabled(CUPTI_CB_DOMAIN_RESOURCE, id)) return;
+    CUpti_ModuleResourceData module{};
+    module.moduleId = event.module_id;
+    module.pCubin = event.cubin;
+    module.cubinSize = event.bytes;
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &module;
     subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
@@ -256,6 +286,8 @@ FAKE_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
     hooks.on_device_work = on_device_work;
     hooks.on_memory = on_memory;
     hooks.on_graph_node = on_graph_node;
+    hooks.on_graph_launch = on_graph_launch;
+    hooks.on_module_load = on_module_load;
     hooks.on_module_unload = on_module_unload;
     set_hooks(&hooks);
     *handle = reinterpret_cast<CUpti_SubscriberHandle>(&subscriber);
@@ -264,6 +296,9 @@ FAKE_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
 
 FAKE_API CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
                                          CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    const bool is_newer = domain == CUPTI_CB_DOMAIN_RESOURCE && id > CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    if (is_newer && number_from_environment("FAKE_CUDA_CUPTI_VERSION", 130'001) < 130'000)
+        return CUPTI_ERROR_INVALID_PARAMETER;
     if (enable != 0)
         enabled_callbacks.insert({domain, id});
     else
@@ -325,5 +360,12 @@ FAKE_API CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
     static auto* const node_id = reinterpret_cast<decltype(&fake_cuda_graph_node_id)>(
         dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_graph_node_id"));
     *id = node_id(node);
+    return CUPTI_SUCCESS;
+}
+
+FAKE_API CUptiResult cuptiGetGraphExecId(CUgraphExec graph, std::uint32_t* id) {
+    static auto* const exec_id = reinterpret_cast<decltype(&fake_cuda_graph_exec_id)>(
+        dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_graph_exec_id"));
+    *id = exec_id(graph);
     return CUPTI_SUCCESS;
 }

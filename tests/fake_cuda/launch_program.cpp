@@ -1,3 +1,5 @@
+#include "src/base/image_format.hpp"
+#include "tests/fake_cuda/device_image.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
 
 #include <chrono>
@@ -49,6 +51,8 @@ struct Options {
     bool fork_child = false;
     bool exec_self = false;
     std::string reuse_descriptors;
+    std::string image = "ptx";
+    std::string image_to;
     std::string end = "return";
     std::string arguments_to;
 };
@@ -65,6 +69,9 @@ struct Program {
     std::string long_name = "_Z4long" + std::string(8 * 1024 - 7, 'n');
     std::vector<FakeKernel> kernels;
     FakeImage image;
+    std::string container;
+    deepjit::image_format::FatBinaryWrapper wrapper{};
+    const void* container_argument = nullptr;
     std::vector<CUfunction> functions; ///< scale, tagged, empty, then the odd and the long name
     std::ofstream arguments;
 
@@ -77,21 +84,51 @@ struct Program {
         image.kernels = kernels.data();
         image.kernel_count = kernels.size();
         functions.resize(kernels.size());
+        fake_cuda_load_images_as(&image);
+        build_container();
+        const bool from_file = options.image == "file";
         if (options.library) {
             CUlibrary library = nullptr;
-            CHECK(cuLibraryLoadData(&library, &image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+            if (from_file)
+                CHECK(cuLibraryLoadFromFile(&library, options.image_to.c_str(), nullptr, nullptr, 0, nullptr,
+                                            nullptr, 0));
+            else
+                CHECK(cuLibraryLoadData(&library, container_argument, nullptr, nullptr, 0, nullptr, nullptr,
+                                        0));
             for (std::size_t i = 0; i < kernels.size(); ++i) {
                 CHECK(
                     cuLibraryGetKernel(reinterpret_cast<CUkernel*>(&functions[i]), library, kernels[i].name));
             }
         } else {
             CUmodule module = nullptr;
-            CHECK(cuModuleLoadData(&module, &image));
+            if (from_file)
+                CHECK(cuModuleLoad(&module, options.image_to.c_str()));
+            else
+                CHECK(cuModuleLoadData(&module, container_argument));
             for (std::size_t i = 0; i < kernels.size(); ++i) {
                 CHECK(cuModuleGetFunction(&functions[i], module, kernels[i].name));
             }
         }
         if (!options.arguments_to.empty()) arguments.open(options.arguments_to);
+    }
+
+    /// What the load call is given, as --image says; --image-to gets a copy of it.
+    void build_container() {
+        std::vector<std::string> names;
+        for (const FakeKernel& kernel : kernels)
+            names.emplace_back(kernel.name);
+        container = fake_cuda::ptx_with(names);
+        if (options.image == "cubin") container = fake_cuda::cubin_with(names);
+        if (options.image == "fat-binary" || options.image == "wrapper")
+            container = fake_cuda::fat_binary_with(names);
+        if (options.image == "unknown") container = std::string("\x01\x02\x03\x04 nothing known", 18);
+        if (options.image == "cut-cubin") container = fake_cuda::cubin_with(names).substr(0, 4) + "\x02";
+        container_argument = container.c_str();
+        wrapper.magic = deepjit::image_format::FatBinaryWrapper::kMagic;
+        wrapper.version = 1;
+        wrapper.fat_binary = container.data();
+        if (options.image == "wrapper") container_argument = &wrapper;
+        if (!options.image_to.empty()) std::ofstream(options.image_to, std::ios::binary) << container;
     }
 
     /// Kernel `index` of a frame reads `input` and writes `output`.
@@ -238,6 +275,10 @@ int main(int argc, char** argv) {
         "--reuse-descriptors", options.reuse_descriptors,
         "After the frames close every descriptor, open this file as each of the next 32, run the frames "
         "again");
+    app.add_option("--image", options.image,
+                   "What the module is loaded from: ptx, cubin, fat-binary, wrapper (of one), file (PTX at "
+                   "--image-to), unknown, cut-cubin");
+    app.add_option("--image-to", options.image_to, "Write the image to this file");
     app.add_option("--end", options.end, "return, _exit, abort, term or kill");
     app.add_option("--arguments-to", options.arguments_to,
                    "Write each launch's arguments, in hex, a line each");

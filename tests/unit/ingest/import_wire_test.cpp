@@ -161,9 +161,9 @@ TEST_F(ImportRunFolder, GivesGraphKernelsTheArgumentsTheirNodeHolds) {
     twice.original_node_id = 75;
     wire::HostCall captured_call = call(kLaunchApi, 2, 9);
     captured_call.header.flags = wire::HostCall::kCapturing;
-    file.add(twice)
+    file.add(captured)
         .add(once)
-        .add(captured)
+        .add(twice)
         .add(captured_call)
         .add(call(kGraphLaunchApi, 6))
         .add(kernel(2, 6));
