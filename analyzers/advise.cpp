@@ -196,11 +196,15 @@ model::Report advise(const model::TraceData& trace, const AdviseOptions& options
     model::Report report;
     report.source = trace.source;
     report.kernel_count = static_cast<std::int64_t>(trace.kernels.size());
-    if (trace.kernels.empty()) {
+    // Kernels around a graph whose own are unknown would look like a chain that passes through it.
+    if (trace.kernels.empty() || !trace.graph_launches.empty()) {
         report.no_kernels = why_no_kernels(trace);
-        report.no_frame_reason = "The trace holds no kernel.";
+        const bool graph_level = !trace.graph_launches.empty();
+        report.no_frame_reason = graph_level ? "The trace holds graph launches without their kernels."
+                                             : "The trace holds no kernel.";
         report.verdict.advice = model::Advice::Withheld;
-        report.verdict.deciding_term = "the trace holds no kernel";
+        report.verdict.deciding_term =
+            graph_level ? "the kernels in graphs were not recorded" : "the trace holds no kernel";
         report.parameters = parameters_of(options, trace.calibration, nullptr);
         return report;
     }

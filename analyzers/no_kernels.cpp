@@ -17,7 +17,12 @@ model::NoKernels why_no_kernels(const model::TraceData& trace) {
     none.tracer_error = trace.tracer_error;
     const bool cut_off = std::any_of(trace.processes.begin(), trace.processes.end(),
                                      [](const trace::Process& process) { return !process.end_ns; });
-    if (none.launches_called > 0)
+    none.graph_launches = static_cast<std::int64_t>(trace.graph_launches.size());
+    for (const trace::GraphLaunch& launch : trace.graph_launches)
+        none.graph_ns += launch.end_ns - launch.start_ns;
+    if (none.graph_launches > 0)
+        none.cause = Cause::GraphLevel;
+    else if (none.launches_called > 0)
         none.cause = Cause::RecordsMissing;
     else if (!none.tracer_error.empty())
         none.cause = Cause::NotWatched;

@@ -86,6 +86,9 @@ class AdviseCommand final : public Command {
         case Cause::NothingLaunched:
             terminal.note("record a program that launches kernels: deepjit profile -- PROGRAM");
             return ExitCode::Done;
+        case Cause::GraphLevel:
+            terminal.note("record the kernels in the graphs, too: deepjit profile without --graph-level");
+            return ExitCode::Done;
         case Cause::CutOff:
             terminal.note("record it again and let it run longer, or end by itself");
             return ExitCode::Failed;

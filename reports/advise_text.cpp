@@ -249,6 +249,12 @@ std::string no_kernels_text(const model::NoKernels& none) {
                cause;
     case Cause::CutOff:
         return "The program was ended before its recording reached the disk, so what it launched is not known.";
+    case Cause::GraphLevel:
+        return fmt::format(
+            "The trace was recorded with --graph-level: {} took {} on the device in sum, and the "
+            "kernels in them are not in it, so nothing can be said about chains.",
+            counted(none.graph_launches, "graph launch", "graph launches"),
+            format_duration(static_cast<double>(none.graph_ns)));
     }
     return {};
 }
@@ -257,7 +263,7 @@ std::string no_kernels_text(const model::NoKernels& none) {
 
 std::string advise_text(const model::Report& report, std::string_view trace_path, std::size_t width) {
     WrappedLines lines(width);
-    if (report.kernel_count == 0) {
+    if (report.kernel_count == 0 || report.no_kernels) {
         lines.add(no_kernels_text(report.no_kernels.value_or(model::NoKernels{})), 0);
         return lines.text();
     }

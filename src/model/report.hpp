@@ -145,7 +145,7 @@ struct Parameter {
     Origin origin = Origin::Assumed;
 };
 
-/// Why a trace holds no kernel.
+/// Why a trace holds no kernel, or not those that matter.
 struct NoKernels {
     enum class Cause {
         DriverNotInitialised, ///< the program never used CUDA
@@ -153,9 +153,12 @@ struct NoKernels {
         RecordsMissing,       ///< it launched kernels, and no record of them arrived
         NotWatched,           ///< the tracer could not watch it
         CutOff,               ///< it was ended before its recording reached the disk
+        GraphLevel,           ///< graph launches were recorded as a whole, without their kernels
     };
     Cause cause = Cause::DriverNotInitialised;
     std::int64_t launches_called = 0; ///< launch calls in the trace
+    std::int64_t graph_launches = 0;  ///< recorded as a whole
+    std::int64_t graph_ns = 0;        ///< that these took on the device, in sum
     std::string tracer_error;         ///< what the tracer reported, one sentence or empty
 };
 std::string_view name_of(NoKernels::Cause cause);
@@ -164,7 +167,7 @@ struct Report {
     std::string source;      ///< tool that recorded the trace
     std::string device_name; ///< of the frames' device; empty unknown
     std::int64_t kernel_count = 0;
-    std::optional<NoKernels> no_kernels; ///< where kernel_count is 0
+    std::optional<NoKernels> no_kernels; ///< where nothing can be said about kernels
     std::optional<FrameSummary> frame;   ///< absent where no period was found
     std::string no_frame_reason;         ///< one sentence where absent
     Verdict verdict;                     ///< for the whole frame
