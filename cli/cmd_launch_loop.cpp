@@ -16,29 +16,30 @@ class LaunchLoopCommand : public Command {
 
     void add_options(CLI::App& app) override {
         app.group(""); // hidden
-        app.add_option("--launches", launches_, "Launches in a burst")
+        app.add_option("--launches", measurement_.launches, "Launches in a burst")
             ->type_name("N")
             ->check(CLI::PositiveNumber);
-        app.add_option("--rounds", rounds_, "Bursts to take the median of")
+        app.add_option("--rounds", measurement_.rounds, "Bursts to take the median of")
             ->type_name("N")
             ->check(CLI::PositiveNumber);
-        app.add_flag("--graphs", with_graphs_, "Measure CUDA Graphs as well");
+        app.add_option("--warm-up", measurement_.warm_up_launches, "Launches before them")
+            ->type_name("N")
+            ->check(CLI::NonNegativeNumber);
+        app.add_flag("--graphs", measurement_.with_graphs, "Measure CUDA Graphs as well");
         app.add_flag("--whole-calibration", whole_calibration_,
                      "Print what profile would store: everything, from the cache where it is known");
     }
 
     Result<ExitCode> run(Terminal& terminal) override {
-        DEEPJIT_TRY(const gpu::Calibration costs,
-                    whole_calibration_ ? calibration_for_this_machine()
-                                       : gpu::measure_launch_costs(0, launches_, rounds_, with_graphs_));
+        DEEPJIT_TRY(const gpu::Calibration costs, whole_calibration_
+                                                      ? calibration_for_this_machine()
+                                                      : gpu::measure_launch_costs(0, measurement_));
         terminal.result(gpu::to_json(costs));
         return ExitCode::Done;
     }
 
   private:
-    int launches_ = 200;
-    int rounds_ = 60;
-    bool with_graphs_ = false;
+    gpu::LaunchMeasurement measurement_;
     bool whole_calibration_ = false;
 };
 

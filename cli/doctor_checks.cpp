@@ -166,8 +166,8 @@ std::int64_t realtime_ns() {
 
 CheckResult run_self_test(const fs::path& tracer) {
     LaunchLoop loop;
-    loop.launches = 1;
-    loop.rounds = 1;
+    loop.measurement.launches = 1;
+    loop.measurement.rounds = 1;
     loop.tracer_library = tracer;
     const std::int64_t started_ns = realtime_ns();
     const auto outcome = run_launch_loop(loop);

@@ -58,11 +58,13 @@ Result<gpu::Calibration> run_child(const LaunchLoop& loop, const std::string& ru
     command.arguments = {executable_path().string(),
                          kLaunchLoopCommand,
                          "--launches",
-                         std::to_string(loop.launches),
+                         std::to_string(loop.measurement.launches),
                          "--rounds",
-                         std::to_string(loop.rounds),
+                         std::to_string(loop.measurement.rounds),
+                         "--warm-up",
+                         std::to_string(loop.measurement.warm_up_launches),
                          "--color=never"};
-    if (loop.with_graphs) command.arguments.emplace_back("--graphs");
+    if (loop.measurement.with_graphs) command.arguments.emplace_back("--graphs");
     command.environment = {
         {"CUDA_INJECTION64_PATH", loop.tracer_library ? loop.tracer_library->string() : ""},
         {"DEEPJIT_RUN_DIR", run_folder}};

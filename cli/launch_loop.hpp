@@ -12,9 +12,7 @@
 namespace deepjit::cli {
 
 struct LaunchLoop {
-    int launches = 200;
-    int rounds = 60;
-    bool with_graphs = false;
+    gpu::LaunchMeasurement measurement;
     /// Recorded by this tracer library, as `profile` would; absent: no tracer.
     std::optional<std::filesystem::path> tracer_library;
 };

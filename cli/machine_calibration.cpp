@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// On a shared host one process in four or so is half as slow again for its whole life, traced or not, so that
-/// fewer pairs would now and then measure that instead. A pair takes under a second, once a machine.
-constexpr int kTracedPairs = 8;
+/// Each pair costs two process starts, most of it the driver's.
+constexpr int kTracedPairs = 4;
+constexpr int kWarmUpLaunches = 50'000;
 
 std::string identity_of(const fs::path& tracer_library) {
     const auto contents = read_file(tracer_library);
@@ -44,6 +44,7 @@ void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
     for (int run = 0; run < 2 * kTracedPairs - 1; ++run) {
         const bool traced = (run + 1) / 2 % 2 == 0;
         LaunchLoop loop;
+        loop.measurement.warm_up_launches = kWarmUpLaunches;
         if (traced) loop.tracer_library = tracer;
         const auto outcome = run_launch_loop(loop);
         if (!outcome || !outcome->costs.stream_launch_ns) return;
@@ -70,7 +71,8 @@ Result<gpu::Calibration> calibration_for_this_machine() {
         if (stored && same_machine(*stored, machine)) return *stored;
     }
     LaunchLoop first;
-    first.with_graphs = true;
+    first.measurement.with_graphs = true;
+    first.measurement.warm_up_launches = kWarmUpLaunches;
     DEEPJIT_TRY(LaunchLoopOutcome outcome, run_launch_loop(first));
     gpu::Calibration calibration = std::move(outcome.costs);
     calibration.device_uuid = machine.device_uuid;

@@ -85,18 +85,21 @@ constexpr int kJsonVersion = 1;
 
 } // namespace
 
-Result<Calibration> measure_launch_costs(int device_index, int launches, int rounds, bool with_graphs) {
+Result<Calibration> measure_launch_costs(int device_index, const LaunchMeasurement& measurement) {
     DEEPJIT_TRY(LaunchProbe probe, LaunchProbe::create(device_index));
     Calibration calibration;
     calibration.device_uuid = probe.device().uuid;
     calibration.driver_version = probe.device().driver_version();
+    const int launches = std::max(measurement.launches, 1);
+    for (int warm_up = 0; warm_up < measurement.warm_up_launches; warm_up += launches)
+        DEEPJIT_CHECK(probe.burst_ns(launches));
     std::vector<double> per_launch_ns;
-    for (int round = -2; round < rounds; ++round) {
+    for (int round = 0; round < measurement.rounds; ++round) {
         DEEPJIT_TRY(const double burst_ns, probe.burst_ns(launches));
-        if (round >= 0) per_launch_ns.push_back(burst_ns / std::max(launches, 1)); // below 0: warm-up
+        per_launch_ns.push_back(burst_ns / launches);
     }
     calibration.stream_launch_ns = median(std::move(per_launch_ns));
-    if (with_graphs) DEEPJIT_CHECK(measure_graphs(probe, calibration));
+    if (measurement.with_graphs) DEEPJIT_CHECK(measure_graphs(probe, calibration));
     return calibration;
 }
 

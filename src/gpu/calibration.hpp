@@ -25,14 +25,22 @@ struct Calibration {
     /// The same on the host's clock, from before the launch of the graph to after the synchronisation.
     std::optional<double> graph_wall_intercept_ns;
     std::optional<double> graph_wall_node_ns;
-    /// What the tracer adds to each launch: traced minus untraced `stream_launch_ns`, each the lowest of
-    /// interleaved runs. Absent where the tracer recorded nothing.
+    /// What the tracer adds to each launch: traced minus untraced `stream_launch_ns`, each the median over
+    /// interleaved processes. Absent where the tracer recorded nothing.
     std::optional<double> tracer_launch_ns;
 };
 
-/// Measures in this process `stream_launch_ns` (median of `rounds` bursts of `launches`) and, with
-/// `with_graphs`, the graph figures. For tens of milliseconds after the context exists.
-Result<Calibration> measure_launch_costs(int device_index, int launches, int rounds, bool with_graphs);
+struct LaunchMeasurement {
+    int launches = 200; ///< in a burst
+    int rounds = 60;    ///< bursts, of which the median counts
+    /// Launched before. A process launches up to half as slowly again in its first 100 ms (H200 in a virtual
+    /// machine, driver 580), with any CUPTI client more often than without: 50,000 launches are past that.
+    int warm_up_launches = 0;
+    bool with_graphs = false;
+};
+
+/// Measures in this process `stream_launch_ns` and, with `with_graphs`, the graph figures.
+Result<Calibration> measure_launch_costs(int device_index, const LaunchMeasurement& measurement);
 
 /// JSON of a calibration and back; unknown members are ignored.
 std::string to_json(const Calibration& calibration);

@@ -113,7 +113,8 @@ TEST_F(DeviceTest, RefusesACopyBeyondABuffer) {
 }
 
 TEST_F(DeviceTest, CalibrationGivesPlausibleCosts) {
-    const auto costs = measure_launch_costs(0, 100, 5, true);
+    const auto costs =
+        measure_launch_costs(0, {.launches = 100, .rounds = 5, .warm_up_launches = 0, .with_graphs = true});
     ASSERT_TRUE(costs) << costs.error().message;
     ASSERT_TRUE(costs->stream_launch_ns && costs->graph_node_ns && costs->graph_intercept_ns);
     EXPECT_GT(*costs->stream_launch_ns, 500);
