@@ -33,6 +33,10 @@ std::string uuid_text(const std::uint8_t (&uuid)[16]) {
     return text;
 }
 
+std::uint64_t device_launch_key(std::uint32_t correlation_id, std::uint32_t device_id) {
+    return std::uint64_t{correlation_id} << 32U | device_id;
+}
+
 } // namespace
 
 WireProcess::WireProcess(trace::TraceWriter& trace, ModuleImages& images, std::uint32_t process_id,
@@ -138,6 +142,8 @@ bool WireProcess::read_graph_or_image(const wire::RecordView& record) {
         graph_nodes_.add(*update);
     } else if (const auto unknown = record.as<wire::GraphExecUpdate>()) {
         graph_nodes_.add(*unknown);
+    } else if (const auto launch = record.as<wire::DeviceLaunch>()) {
+        device_launches_[device_launch_key(launch->correlation_id, launch->device_id)] = launch->arguments_id;
     } else if (const auto batch = record.as<wire::BatchCopyAddresses>()) {
         batch_addresses_[batch->correlation_id].push_back(*batch);
     } else if (const auto image = record.as<wire::ModuleImage>()) {
@@ -248,7 +254,7 @@ void WireProcess::add(const wire::Kernel& kernel) {
                                         .contents_of(where.graph_node_id, where.graph_id,
                                                      launch_time_ns(kernel.correlation_id, kernel.start_ns))
                                         .arguments_id)
-            : arguments_of_call(kernel.correlation_id);
+            : arguments_of_call(kernel.correlation_id, where.device_id);
     row.graph_node_id = where.graph_node_id;
     row.graph_id = where.graph_id;
     row.correlation_id = shifted(kernel.correlation_id);
@@ -353,13 +359,16 @@ void WireProcess::add_process() {
     trace_.add(process_);
 }
 
-std::int64_t WireProcess::arguments_of_call(std::uint32_t correlation_id) {
+std::int64_t WireProcess::arguments_of_call(std::uint32_t correlation_id, std::uint32_t device_id) {
     if (call_cursor_ >= call_arguments_.size() ||
         call_arguments_[call_cursor_].correlation_id != correlation_id) {
         const auto found = std::lower_bound(
             call_arguments_.begin(), call_arguments_.end(), correlation_id,
             [](const CorrelatedArguments& call, std::uint32_t id) { return call.correlation_id < id; });
-        if (found == call_arguments_.end() || found->correlation_id != correlation_id) return 0;
+        if (found == call_arguments_.end() || found->correlation_id != correlation_id) {
+            const auto launch = device_launches_.find(device_launch_key(correlation_id, device_id));
+            return launch == device_launches_.end() ? 0 : database_arguments_id(launch->second);
+        }
         call_cursor_ = static_cast<std::size_t>(found - call_arguments_.begin());
     }
     return database_arguments_id(call_arguments_[call_cursor_++].arguments_id);

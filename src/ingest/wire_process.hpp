@@ -60,7 +60,7 @@ class WireProcess {
     void add(const wire::Device& device, std::string_view name);
     void add_allocations();
     void add_process();
-    std::int64_t arguments_of_call(std::uint32_t correlation_id);
+    std::int64_t arguments_of_call(std::uint32_t correlation_id, std::uint32_t device_id);
     /// When the graph launch with this correlation was called, else `otherwise_ns`.
     std::int64_t launch_time_ns(std::uint32_t correlation_id, std::int64_t otherwise_ns) const;
     std::int64_t database_arguments_id(std::uint32_t arguments_id) const;
@@ -83,6 +83,8 @@ class WireProcess {
     std::unordered_map<std::uint32_t, Site> sites_;
     std::unordered_map<std::uint32_t, std::vector<trace::Parameter>> layouts_;
     std::unordered_map<std::uint32_t, std::int64_t> arguments_ids_;
+    /// Arguments by correlation id (high half) and device.
+    std::unordered_map<std::uint64_t, std::uint32_t> device_launches_;
     GraphNodes graph_nodes_;
     std::unordered_map<std::uint32_t, std::int64_t> graph_launch_times_; ///< by correlation id
     std::vector<CorrelatedArguments> call_arguments_;                    ///< sorted between the two passes

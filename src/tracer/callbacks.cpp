@@ -45,6 +45,29 @@ bool is_kernel_launch(CallForm form) noexcept {
            form == CallForm::LaunchCooperativeKernel;
 }
 
+/// The device that a stream belongs to, as CUPTI numbers it in kernel records.
+bool device_of(CUstream stream, std::uint32_t& device_id) noexcept {
+    const auto context_of = session().driver.stream_get_ctx;
+    const auto id_of = session().cupti.get_device_id;
+    CUcontext context = nullptr;
+    return context_of != nullptr && id_of != nullptr && context_of(stream, &context) == CUDA_SUCCESS &&
+           id_of(context, &device_id) == CUPTI_SUCCESS;
+}
+
+void record_device_launches(ThreadState& state, const CUpti_CallbackData& data) noexcept {
+    const auto& call = *static_cast<const cuLaunchCooperativeKernelMultiDevice_params*>(data.functionParams);
+    for (unsigned int i = 0; call.launchParamsList != nullptr && i < call.numDevices; ++i) {
+        const CUDA_LAUNCH_PARAMS& launch = call.launchParamsList[i];
+        wire::DeviceLaunch record;
+        std::uint32_t device_id = 0;
+        if (!device_of(launch.hStream, device_id)) continue;
+        record.correlation_id = data.correlationId;
+        record.device_id = device_id;
+        record.arguments_id = session().arguments.save(state, launch.function, launch.kernelParams, nullptr);
+        recording().append(record);
+    }
+}
+
 bool is_copy_or_fill(CallForm form) noexcept {
     return (form >= CallForm::Copy && form <= CallForm::Fill) ||
            (form >= CallForm::Copy2D && form <= CallForm::CopyBatch);
@@ -73,6 +96,8 @@ void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackD
             open.copy_source = addresses.source;
             open.copy_destination = addresses.destination;
         }
+    } else if (call.form == CallForm::LaunchOnDevices) {
+        record_device_launches(state, data);
     } else if (changes_graph(call.form)) {
         on_graph_call_begins(state, open, call, data.functionParams);
     }
@@ -100,7 +125,8 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     recording().append(record);
 
     auto& captures = session().open_captures;
-    const bool is_launch = is_kernel_launch(call.form) || call.form == CallForm::GraphLaunch;
+    const bool is_launch = is_kernel_launch(call.form) || call.form == CallForm::GraphLaunch ||
+                           call.form == CallForm::LaunchOnDevices;
     if (is_launch && !open.capturing && result == CUDA_SUCCESS) increment(state.launches_called);
     if (call.form == CallForm::BeginCapture && result == CUDA_SUCCESS) captures.fetch_add(1);
     // A capture that was invalidated also ends here, with an error.

@@ -68,6 +68,7 @@ bool CuptiLibrary::open(int driver_version, char* reason, std::size_t reason_byt
 bool CuptiLibrary::resolve(void* library) noexcept {
     find(library, "cuptiActivityEnableDriverApi", activity_enable_driver_api);
     find(library, "cuptiGetGraphNodeId", get_graph_node_id);
+    find(library, "cuptiGetDeviceId", get_device_id);
     find(library, "cuptiGetGraphExecId", get_graph_exec_id);
     const bool complete =
         find(library, "cuptiGetVersion", get_version) &&

@@ -20,6 +20,7 @@ struct CuptiLibrary {
     decltype(&cuptiActivityGetNumDroppedRecords) activity_get_num_dropped_records = nullptr;
     decltype(&cuptiActivityEnableDriverApi) activity_enable_driver_api = nullptr; ///< optional, 12.5
     decltype(&cuptiGetGraphNodeId) get_graph_node_id = nullptr;                   ///< optional, 11.1
+    decltype(&cuptiGetDeviceId) get_device_id = nullptr;                          ///< optional
     decltype(&cuptiGetGraphExecId) get_graph_exec_id = nullptr;                   ///< optional
 
     std::uint32_t version = 0; ///< CUPTI_API_VERSION of the library

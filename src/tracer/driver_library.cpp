@@ -29,6 +29,7 @@ void DriverLibrary::open() noexcept {
     find(library, "cuFuncGetParamInfo", func_get_param_info);
     find(library, "cuKernelGetParamInfo", kernel_get_param_info);
     find(library, "cuStreamIsCapturing", stream_is_capturing);
+    find(library, "cuStreamGetCtx", stream_get_ctx);
     if (driver_get_version == nullptr || driver_get_version(&version) != CUDA_SUCCESS) version = 0;
 }
 

@@ -17,6 +17,7 @@ struct DriverLibrary {
     decltype(&cuFuncGetParamInfo) func_get_param_info = nullptr;     ///< 12.4
     decltype(&cuKernelGetParamInfo) kernel_get_param_info = nullptr; ///< 12.4
     decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+    decltype(&cuStreamGetCtx) stream_get_ctx = nullptr;
 
     int version = 0; ///< 13000 for 13.0, 0 unknown
 

@@ -29,7 +29,7 @@ constexpr WatchedCall kWatchedCalls[] = {
     DEEPJIT_WATCH(cuLaunchKernelEx_ptsz, kLaunch, LaunchKernelEx),
     DEEPJIT_WATCH(cuLaunchCooperativeKernel, kLaunch, LaunchCooperativeKernel),
     DEEPJIT_WATCH(cuLaunchCooperativeKernel_ptsz, kLaunch, LaunchCooperativeKernel),
-    DEEPJIT_WATCH(cuLaunchCooperativeKernelMultiDevice, kLaunch, Plain),
+    DEEPJIT_WATCH(cuLaunchCooperativeKernelMultiDevice, kLaunch, LaunchOnDevices),
     DEEPJIT_WATCH(cuGraphLaunch, kGraphLaunch, GraphLaunch),
     DEEPJIT_WATCH(cuGraphLaunch_ptsz, kGraphLaunch, GraphLaunch),
     DEEPJIT_WATCH(cuMemcpy, kCopy, Copy),

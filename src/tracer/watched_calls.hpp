@@ -27,6 +27,7 @@ enum class CallForm : std::uint8_t {
     SetGraphNode,    ///< likewise, on a node of a graph
     SetExecNode,     ///< likewise, on a node of an executable graph
     UpdateExecGraph, ///< begins with the executable graph
+    LaunchOnDevices, ///< cuLaunchCooperativeKernelMultiDevice_params
     LoadModule,      ///< one of the forms that module_calls.cpp knows
 };
 

@@ -50,6 +50,7 @@ enum class RecordKind : std::uint8_t {
     GraphNodeClone = 18,
     ModuleImage = 40,
     ModuleImageTotals = 41,
+    DeviceLaunch = 42,
     GraphNodeUpdate = 43,
     GraphNodeCopyAddresses = 44,
     GraphExecUpdate = 45,
@@ -313,6 +314,15 @@ struct ModuleImageTotals {
     std::uint64_t loads = 0;      ///< images seen, repetitions included
     std::uint64_t unreadable = 0; ///< not stored: no container that is known, or memory that cannot be read
     std::uint64_t unwritten = 0;  ///< not stored: the run folder could not be written to
+};
+
+/// One kernel of a call that launches one on each of several devices.
+struct DeviceLaunch {
+    static constexpr auto kKind = RecordKind::DeviceLaunch;
+    RecordHeader header;
+    std::uint32_t correlation_id = 0; ///< the kernels share it
+    std::uint32_t device_id = 0;
+    std::uint32_t arguments_id = 0;
 };
 
 /// From `time_ns` on the node of an executable graph holds what `source_node_id` does, else `arguments_id`.

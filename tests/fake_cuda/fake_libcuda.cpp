@@ -564,6 +564,20 @@ FAKE_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gr
                   });
 }
 
+FAKE_API CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launches, unsigned int count,
+                                                       unsigned int flags) {
+    return traced(CALL(cuLaunchCooperativeKernelMultiDevice, launches, count, flags), [&]() -> CUresult {
+        for (unsigned int i = 0; i < count; ++i) {
+            const CUDA_LAUNCH_PARAMS& one = launches[i];
+            const CUresult result = launch(one.function, {one.gridDimX, one.gridDimY, one.gridDimZ},
+                                           {one.blockDimX, one.blockDimY, one.blockDimZ}, one.sharedMemBytes,
+                                           one.hStream, one.kernelParams, nullptr);
+            if (result != CUDA_SUCCESS) return result;
+        }
+        return CUDA_SUCCESS;
+    });
+}
+
 // ---- memory
 
 FAKE_API CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
@@ -721,6 +735,11 @@ FAKE_API CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
         *graph = reinterpret_cast<CUgraph>(std::exchange(stream_of(stream).capturing, nullptr));
         return CUDA_SUCCESS;
     });
+}
+
+FAKE_API CUresult cuStreamGetCtx(CUstream, CUcontext* context) {
+    *context = reinterpret_cast<CUcontext>(&the_context);
+    return CUDA_SUCCESS;
 }
 
 FAKE_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {

@@ -369,3 +369,8 @@ FAKE_API CUptiResult cuptiGetGraphExecId(CUgraphExec graph, std::uint32_t* id) {
     *id = exec_id(graph);
     return CUPTI_SUCCESS;
 }
+
+FAKE_API CUptiResult cuptiGetDeviceId(CUcontext, std::uint32_t* id) {
+    *id = 0;
+    return CUPTI_SUCCESS;
+}

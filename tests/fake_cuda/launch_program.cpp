@@ -45,6 +45,7 @@ struct Options {
     bool library = false;
     bool extra = false;
     bool cooperative = false;
+    bool on_devices = false;
     bool launch_ex = false;
     bool odd_names = false;
     bool copies = false;
@@ -162,6 +163,9 @@ struct Program {
         if (options.cooperative) {
             CHECK(cuLaunchCooperativeKernel(functions[which], grid, 1, 1, 256, 1, 1, 0, stream,
                                             parameters.data()));
+        } else if (options.on_devices) {
+            CUDA_LAUNCH_PARAMS one{functions[which], grid, 1, 1, 256, 1, 1, 0, stream, parameters.data()};
+            CHECK(cuLaunchCooperativeKernelMultiDevice(&one, 1, 0));
         } else if (options.launch_ex) {
             CUlaunchConfig config{};
             config.gridDimX = grid;
@@ -264,6 +268,7 @@ int main(int argc, char** argv) {
     app.add_flag("--library", options.library, "Launch library kernels, as the CUDA runtime does");
     app.add_flag("--extra", options.extra, "Pass the arguments packed");
     app.add_flag("--cooperative", options.cooperative, "Launch with cuLaunchCooperativeKernel");
+    app.add_flag("--on-devices", options.on_devices, "Launch with cuLaunchCooperativeKernelMultiDevice");
     app.add_flag("--launch-ex", options.launch_ex, "Launch with cuLaunchKernelEx");
     app.add_flag("--odd-names", options.odd_names,
                  "Add a kernel with an odd name and one with 8 KiB of name");

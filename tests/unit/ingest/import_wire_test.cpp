@@ -178,6 +178,30 @@ TEST_F(ImportRunFolder, GivesGraphKernelsTheArgumentsTheirNodeHolds) {
     EXPECT_EQ(trace().arguments(kernels[0].arguments_id)->bytes, "argument");
 }
 
+TEST_F(ImportRunFolder, GivesTheKernelsOfOneCallOnSeveralDevicesTheirOwnArguments) {
+    WireFile file;
+    define_process(file, 40);
+    define_kernels(file);
+    define_arguments(file, 9, "argument");
+    define_arguments(file, 10, "another!");
+    wire::KernelSite second_device;
+    second_device.site_id = 3;
+    second_device.config_id = 1;
+    second_device.device_id = 1;
+    file.add(second_device)
+        .add(wire::DeviceLaunch{{}, 4, 0, 9})
+        .add(wire::DeviceLaunch{{}, 4, 1, 10})
+        .add(call(kLaunchApi, 4))
+        .add(kernel(3, 4))
+        .add(kernel(1, 4));
+    write("process-40.djw", file.end_block().contents());
+    import();
+    const auto kernels = *trace().kernels();
+    ASSERT_EQ(kernels.size(), 2U); // by device
+    EXPECT_EQ(trace().arguments(kernels[0].arguments_id)->bytes, "argument");
+    EXPECT_EQ(trace().arguments(kernels[1].arguments_id)->bytes, "another!");
+}
+
 TEST_F(ImportRunFolder, PairsAllocationsWithTheirFrees) {
     WireFile file;
     define_process(file, 40);

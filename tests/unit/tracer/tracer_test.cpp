@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(, ArgumentForms,
                                          std::vector<std::string>{"--extra"},
                                          std::vector<std::string>{"--launch-ex"},
                                          std::vector<std::string>{"--launch-ex", "--extra", "--library"},
-                                         std::vector<std::string>{"--cooperative", "--library"}));
+                                         std::vector<std::string>{"--cooperative", "--library"},
+                                         std::vector<std::string>{"--on-devices"}));
 
 TEST_F(Tracer, GraphKernelsHaveTheArgumentsOfTheirCapturedLaunches) {
     const fs::path file = folder_ / "arguments.txt";
