@@ -88,6 +88,17 @@ void Statement::bind(int index, const std::optional<std::int64_t>& value) {
         sqlite3_bind_null(statement_.get(), index);
 }
 
+void Statement::bind(int index, const std::optional<std::string>& text) {
+    if (text)
+        bind(index, std::string_view(*text));
+    else
+        sqlite3_bind_null(statement_.get(), index);
+}
+
+void Statement::bind(int index, double value) {
+    sqlite3_bind_double(statement_.get(), index, value);
+}
+
 Result<bool> Statement::step() {
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
@@ -104,6 +115,10 @@ Result<void> Statement::run_once() {
 
 std::int64_t Statement::integer(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
+}
+
+double Statement::real(int column) const {
+    return sqlite3_column_double(statement_.get(), column);
 }
 
 std::string Statement::bytes(int column) const {

@@ -41,11 +41,14 @@ class Statement {
     void bind(int index, std::string_view text);
     void bind(int index, Blob blob);
     void bind(int index, const std::optional<std::int64_t>& value);
+    void bind(int index, const std::optional<std::string>& text);
+    void bind(int index, double value); ///< not-a-number becomes NULL
 
     /// True while there is a row to read.
     Result<bool> step();
 
     std::int64_t integer(int column) const;
+    double real(int column) const;
     template <std::integral Value>
     void read(int column, Value& value) const {
         value = static_cast<Value>(integer(column));

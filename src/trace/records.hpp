@@ -29,6 +29,9 @@ struct Kernel {
     std::int64_t end_ns = 0;
     std::int64_t call_id = 0;      ///< launch call that started it, 0 where none was recorded
     std::int64_t arguments_id = 0; ///< 0 where not recorded
+    /// Innermost NVTX range open on the launching thread at the launch call, of any domain: a push/pop range,
+    /// else the start/end range that the thread started last. 0 where there was none.
+    std::int64_t nvtx_range_id = 0;
     std::uint64_t graph_node_id = 0;
     std::uint32_t graph_id = 0; ///< 0 where launched by itself
     std::uint32_t correlation_id = 0;
@@ -161,12 +164,64 @@ struct GraphLaunch {
     std::int64_t graph_launch_id = 0;
     std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
     std::int64_t end_ns = 0;
+    std::int64_t nvtx_range_id = 0; ///< as Kernel's
     std::uint32_t graph_id = 0;
     std::uint32_t correlation_id = 0;
     std::uint32_t stream_id = 0;
     std::uint32_t context_id = 0;
     std::uint32_t device_id = 0;
     std::uint32_t process_id = 0;
+};
+
+enum class NvtxKind { PushPop = 1, StartEnd = 2, Mark = 3 };
+
+/// Numbered as NVTX does (nvtxPayloadType_t).
+enum class NvtxPayloadType { None = 0, Uint64 = 1, Int64 = 2, Double = 3, Uint32 = 4, Int32 = 5, Float = 6 };
+
+/// A domain that a program created: the scope of categories and of nesting.
+struct NvtxDomain {
+    std::int64_t domain_id = 0;
+    std::optional<std::string> name; ///< bytes as the program gave them; absent where not recorded
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> end_ns; ///< absent where never destroyed
+    std::uint32_t process_id = 0;
+};
+
+struct NvtxCategory {
+    std::int64_t domain_id = 0; ///< 0 is the default domain
+    std::uint32_t category = 0;
+    std::optional<std::string> name;
+    std::uint32_t process_id = 0;
+};
+
+/// A range or mark that the program made with NVTX.
+struct NvtxRange {
+    std::int64_t range_id = 0;
+    NvtxKind kind = NvtxKind::PushPop;
+    std::int64_t domain_id = 0;      ///< 0 is the default domain
+    std::optional<std::string> name; ///< bytes as the program gave them; wide characters as UTF-8
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> end_ns; ///< absent where left open; of a mark its start
+    std::int64_t parent_range_id = 0;   ///< push/pop: around it on its thread and in its domain, 0 none
+    std::uint32_t level = 0;            ///< push/pop: ranges around it on its thread and in its domain
+    std::uint32_t category = 0;         ///< 0 none
+    std::optional<std::uint32_t> color; ///< ARGB
+    NvtxPayloadType payload_type = NvtxPayloadType::None;
+    std::int64_t payload_integer = 0; ///< of the integer types; an unsigned one as its bit pattern
+    double payload_real = 0;          ///< of Double and Float
+    std::uint32_t thread_id = 0;      ///< that opened it
+    std::uint32_t process_id = 0;
+};
+
+/// What the name of a range says of the operator of a framework that it stands for.
+struct NvtxOperator {
+    std::int64_t range_id = 0;
+    std::string framework; ///< "PyTorch" or "TensorRT"
+    std::string operator_name;
+    std::optional<std::int64_t> sequence; ///< of autograd; shared by an operator and its gradient
+    std::optional<std::int64_t> op_id;
+    std::optional<std::string> shapes_json;       ///< of the inputs: [[2,3],[]]
+    std::optional<std::string> input_op_ids_json; ///< [[op_id,output],...]
 };
 
 struct Device {

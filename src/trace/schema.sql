@@ -53,7 +53,8 @@ CREATE TABLE kernel_entry (
   correlation_id INTEGER NOT NULL,         -- shared by all kernels of one graph launch
   graph_id INTEGER NOT NULL,               -- 0: launched by itself
   graph_node_id INTEGER NOT NULL,
-  arguments_id INTEGER NOT NULL            -- 0: not recorded
+  arguments_id INTEGER NOT NULL,           -- 0: not recorded
+  nvtx_range_id INTEGER                    -- NULL: none was open at the launch call
 ) STRICT;
 
 -- Calls the program made to the driver: launches, copies, synchronisation, allocation.
@@ -158,5 +159,51 @@ CREATE TABLE graph_launch_entry (
   start_ns INTEGER NOT NULL,               -- 0: CUPTI could not take the time
   end_ns INTEGER NOT NULL,
   correlation_id INTEGER NOT NULL,
-  graph_id INTEGER NOT NULL
+  graph_id INTEGER NOT NULL,
+  nvtx_range_id INTEGER                    -- NULL: none was open at the launch call
+) STRICT;
+
+CREATE TABLE nvtx_domain_entry (
+  domain_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  name_id INTEGER REFERENCES string_entry, -- NULL: not recorded
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER                           -- NULL: never destroyed
+) STRICT;
+
+CREATE TABLE nvtx_category_entry (
+  process_id INTEGER NOT NULL,
+  domain_id INTEGER NOT NULL,              -- 0: NVTX's default domain
+  category INTEGER NOT NULL,
+  name_id INTEGER REFERENCES string_entry,
+  PRIMARY KEY (process_id, domain_id, category)
+) STRICT, WITHOUT ROWID;
+
+-- Ranges and marks that the program made with NVTX.
+CREATE TABLE nvtx_range_entry (
+  range_id INTEGER PRIMARY KEY,            -- in the order of their starts on each thread
+  process_id INTEGER NOT NULL,
+  thread_id INTEGER NOT NULL,              -- that opened it
+  kind INTEGER NOT NULL,                   -- trace::NvtxKind
+  domain_id INTEGER NOT NULL,              -- 0: NVTX's default domain
+  name_id INTEGER REFERENCES string_entry, -- NULL: without a name
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER,                          -- NULL: left open; of a mark: its start
+  parent_range_id INTEGER,                 -- push/pop: the range around it on its thread and in its domain
+  level INTEGER NOT NULL,                  -- push/pop: ranges around it on its thread and in its domain
+  category INTEGER NOT NULL,               -- 0: none
+  color INTEGER,                           -- ARGB; NULL: none
+  payload_type INTEGER NOT NULL,           -- nvtxPayloadType_t; 0: none
+  payload ANY                              -- an unsigned 64-bit integer as its bit pattern
+) STRICT;
+
+-- Ranges whose names say which operator of a framework they are.
+CREATE TABLE nvtx_operator_entry (
+  range_id INTEGER PRIMARY KEY REFERENCES nvtx_range_entry,
+  framework TEXT NOT NULL,                 -- 'PyTorch' or 'TensorRT'
+  operator_id INTEGER NOT NULL REFERENCES string_entry,
+  sequence INTEGER,                        -- of autograd; shared by an operator and its gradient
+  op_id INTEGER,
+  shapes TEXT,                             -- of the inputs, JSON: [[2,3],[]]
+  input_op_ids TEXT                        -- JSON: [[op_id, output], ...]
 ) STRICT;

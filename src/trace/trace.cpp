@@ -3,6 +3,7 @@
 #include "src/base/files.hpp"
 #include "src/trace/database.hpp"
 #include "src/trace/module_rows.hpp"
+#include "src/trace/nvtx_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,11 @@ Result<void> check_identity(const Database& database, const fs::path& path, std:
             fmt::format("the trace '{}' was written by a newer deepjit", path.string()),
             fmt::format("its schema version is {}; this deepjit reads {}", version, kSchemaVersion),
             "update deepjit, or record the trace again with this one");
+    if (version >= 1 && version < kSchemaVersion)
+        return failure(
+            fmt::format("the trace '{}' was written by an older deepjit", path.string()),
+            fmt::format("its schema version is {}; this deepjit reads {}", version, kSchemaVersion),
+            "record the trace again with this deepjit, or read it with the one that wrote it");
     if (version != kSchemaVersion)
         return damaged(path, fmt::format("its schema version is {}, which no deepjit wrote", version));
     DEEPJIT_TRY(const std::int64_t pages, database.query_integer("PRAGMA page_count"));
@@ -102,6 +108,7 @@ void read_row(const Statement& row, Kernel& kernel) {
     row.read(10, kernel.context_id);
     row.read(11, kernel.device_id);
     row.read(12, kernel.process_id);
+    row.read(13, kernel.nvtx_range_id);
 }
 
 void read_row(const Statement& row, HostCall& call) {
@@ -166,6 +173,7 @@ void read_row(const Statement& row, GraphLaunch& launch) {
     row.read(6, launch.context_id);
     row.read(7, launch.device_id);
     row.read(8, launch.process_id);
+    row.read(9, launch.nvtx_range_id);
 }
 
 void read_row(const Statement& row, ModuleLoad& load) {
@@ -278,7 +286,7 @@ Result<std::vector<Kernel>> Trace::kernels() const {
         "SELECT kernel_id, config_id, start_ns, end_ns, "
         "ifnull((SELECT min(l.call_id) FROM host_call_entry l WHERE l.process_id = k.process_id "
         "AND l.correlation_id = k.correlation_id AND l.category IN (1, 2) AND l.capturing = 0), 0), "
-        "arguments_id, graph_node_id, graph_id, correlation_id, stream_id, context_id, device_id, process_id "
+        "arguments_id, graph_node_id, graph_id, correlation_id, stream_id, context_id, device_id, process_id, nvtx_range_id "
         "FROM kernel_entry k ORDER BY device_id, start_ns, kernel_id");
 }
 
@@ -321,7 +329,8 @@ Result<std::vector<Overhead>> Trace::overheads() const {
 Result<std::vector<GraphLaunch>> Trace::graph_launches() const {
     return read_all<GraphLaunch>(impl_->database,
                                  "SELECT graph_launch_id, start_ns, end_ns, graph_id, correlation_id, "
-                                 "stream_id, context_id, device_id, process_id FROM graph_launch_entry "
+                                 "stream_id, context_id, device_id, process_id, nvtx_range_id "
+                                 "FROM graph_launch_entry "
                                  "ORDER BY start_ns, graph_launch_id");
 }
 
@@ -339,6 +348,22 @@ Result<std::vector<ModuleKernel>> Trace::module_kernels() const {
     return read_all<ModuleKernel>(impl_->database, "SELECT k.image_id, s.value FROM module_kernel_entry k "
                                                    "JOIN string_entry s ON s.string_id = k.mangled_name_id "
                                                    "ORDER BY k.image_id, s.value");
+}
+
+Result<std::vector<NvtxDomain>> Trace::nvtx_domains() const {
+    return read_nvtx_domains(impl_->database);
+}
+
+Result<std::vector<NvtxCategory>> Trace::nvtx_categories() const {
+    return read_nvtx_categories(impl_->database);
+}
+
+Result<std::vector<NvtxRange>> Trace::nvtx_ranges() const {
+    return read_nvtx_ranges(impl_->database);
+}
+
+Result<std::vector<NvtxOperator>> Trace::nvtx_operators() const {
+    return read_nvtx_operators(impl_->database);
 }
 
 Result<std::vector<Device>> Trace::devices() const {

@@ -15,7 +15,7 @@ namespace deepjit::trace {
 
 /// `PRAGMA application_id` ("djit") and `PRAGMA user_version` of every trace.
 inline constexpr int kApplicationId = 0x646A6974;
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 /// Keys of `meta`, so that writers and readers agree.
 namespace meta_key {
@@ -64,6 +64,11 @@ class Trace {
     Result<std::vector<ModuleLoad>> module_loads() const;
     /// Which image holds which kernel, launched or not.
     Result<std::vector<ModuleKernel>> module_kernels() const;
+    Result<std::vector<NvtxDomain>> nvtx_domains() const;
+    Result<std::vector<NvtxCategory>> nvtx_categories() const;
+    /// Ranges and marks by start.
+    Result<std::vector<NvtxRange>> nvtx_ranges() const;
+    Result<std::vector<NvtxOperator>> nvtx_operators() const;
     Result<std::vector<Device>> devices() const;
     Result<std::vector<Process>> processes() const;
     /// Arguments by id; an error where the id is unknown.
@@ -108,6 +113,14 @@ class TraceWriter {
     void add(const ModuleLoad& load);
     /// A kernel that the image holds; one named twice is one row.
     void add(const ModuleKernel& kernel);
+    /// Ids that no other row has, so that others can refer to a range before it has ended.
+    std::int64_t next_nvtx_domain_id();
+    std::int64_t next_nvtx_range_id();
+    void add(const NvtxDomain& domain);
+    /// A category named twice keeps its last name.
+    void add(const NvtxCategory& category);
+    void add(const NvtxRange& range);
+    void add(const NvtxOperator& row);
 
     /// Builds indexes and views, commits and moves the file into place.
     Result<void> finish();

@@ -2,6 +2,7 @@
 #include "src/trace/database.hpp"
 #include "src/trace/embedded_sql.hpp"
 #include "src/trace/module_rows.hpp"
+#include "src/trace/nvtx_rows.hpp"
 #include "src/trace/trace.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +40,12 @@ int flush_to_disk(const fs::path& path, int flags) {
     return error_number;
 }
 
+/// Finds a std::string by a view of it, without a copy.
+struct StringHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
 } // namespace
 
 Result<fs::path> trace_destination(const fs::path& path) {
@@ -74,7 +81,8 @@ struct TraceWriter::Impl {
     Statement meta, string, process, device, config, kernel, call, layout, arguments, memory_op, allocation,
         overhead, graph_launch;
     ModuleRowWriter modules;
-    std::unordered_map<std::string, std::int64_t> string_ids;
+    NvtxRowWriter nvtx;
+    std::unordered_map<std::string, std::int64_t, StringHash, std::equal_to<>> string_ids;
     std::map<std::array<std::int64_t, 12>, std::int64_t> config_ids;
     std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::int64_t> layout_ids;
     std::map<std::pair<std::int64_t, std::string>, std::int64_t> arguments_ids;
@@ -96,6 +104,7 @@ struct TraceWriter::Impl {
         if (!error) keep(statement.run(values...));
     }
     std::int64_t intern(std::string_view text);
+    std::optional<std::int64_t> intern_if_given(const std::optional<std::string>& text);
 };
 
 Result<void> TraceWriter::Impl::begin() {
@@ -130,7 +139,7 @@ Result<void> TraceWriter::Impl::begin() {
                           "local_bytes_per_thread"));
     DEEPJIT_CHECK(prepare(kernel, "kernel_entry",
                           "kernel_id, process_id, config_id, device_id, context_id, stream_id, start_ns, "
-                          "end_ns, correlation_id, graph_id, graph_node_id, arguments_id"));
+                          "end_ns, correlation_id, graph_id, graph_node_id, arguments_id, nvtx_range_id"));
     DEEPJIT_CHECK(prepare(call, "host_call_entry",
                           "call_id, process_id, thread_id, category, api_id, start_ns, end_ns, result, "
                           "correlation_id, capturing"));
@@ -147,15 +156,21 @@ Result<void> TraceWriter::Impl::begin() {
     DEEPJIT_CHECK(prepare(overhead, "overhead_entry", "process_id, kind, start_ns, end_ns"));
     DEEPJIT_CHECK(prepare(graph_launch, "graph_launch_entry",
                           "process_id, device_id, context_id, stream_id, start_ns, end_ns, correlation_id, "
-                          "graph_id"));
-    return modules.prepare(database);
+                          "graph_id, nvtx_range_id"));
+    DEEPJIT_CHECK(modules.prepare(database));
+    return nvtx.prepare(database);
 }
 
 std::int64_t TraceWriter::Impl::intern(std::string_view text) {
-    const auto [entry, is_new] =
-        string_ids.try_emplace(std::string(text), static_cast<std::int64_t>(string_ids.size()) + 1);
-    if (is_new) insert(string, entry->second, text);
-    return entry->second;
+    if (const auto known = string_ids.find(text); known != string_ids.end()) return known->second;
+    const auto id = static_cast<std::int64_t>(string_ids.size()) + 1;
+    string_ids.emplace(text, id);
+    insert(string, id, text);
+    return id;
+}
+
+std::optional<std::int64_t> TraceWriter::Impl::intern_if_given(const std::optional<std::string>& text) {
+    return text ? std::optional(intern(*text)) : std::nullopt;
 }
 
 Result<void> TraceWriter::Impl::finish() {
@@ -167,6 +182,7 @@ Result<void> TraceWriter::Impl::finish() {
                                  &arguments, &memory_op, &allocation, &overhead, &graph_launch})
         *statement = Statement();
     modules.release();
+    nvtx.release();
     database.close();
     if (const int error_number = flush_to_disk(temporary_path, O_RDWR))
         return cannot_write(path, error_number);
@@ -254,7 +270,8 @@ void TraceWriter::add(const Device& device) {
 void TraceWriter::add(const Kernel& kernel) {
     impl_->insert(impl_->kernel, id_or_null(kernel.kernel_id), kernel.process_id, kernel.config_id,
                   kernel.device_id, kernel.context_id, kernel.stream_id, kernel.start_ns, kernel.end_ns,
-                  kernel.correlation_id, kernel.graph_id, kernel.graph_node_id, kernel.arguments_id);
+                  kernel.correlation_id, kernel.graph_id, kernel.graph_node_id, kernel.arguments_id,
+                  id_or_null(kernel.nvtx_range_id));
 }
 
 void TraceWriter::add(const HostCall& call) {
@@ -283,7 +300,8 @@ void TraceWriter::add(const Overhead& overhead) {
 
 void TraceWriter::add(const GraphLaunch& launch) {
     impl_->insert(impl_->graph_launch, launch.process_id, launch.device_id, launch.context_id,
-                  launch.stream_id, launch.start_ns, launch.end_ns, launch.correlation_id, launch.graph_id);
+                  launch.stream_id, launch.start_ns, launch.end_ns, launch.correlation_id, launch.graph_id,
+                  id_or_null(launch.nvtx_range_id));
 }
 
 std::int64_t TraceWriter::add_module_image(const ModuleImage& image) {
@@ -301,6 +319,34 @@ void TraceWriter::add(const ModuleLoad& load) {
 void TraceWriter::add(const ModuleKernel& kernel) {
     const std::int64_t name_id = impl_->intern(kernel.mangled_name);
     if (!impl_->error) impl_->keep(impl_->modules.add_kernel(kernel.image_id, name_id));
+}
+
+std::int64_t TraceWriter::next_nvtx_domain_id() {
+    return impl_->nvtx.next_domain_id();
+}
+
+std::int64_t TraceWriter::next_nvtx_range_id() {
+    return impl_->nvtx.next_range_id();
+}
+
+void TraceWriter::add(const NvtxDomain& domain) {
+    const auto name_id = impl_->intern_if_given(domain.name);
+    if (!impl_->error) impl_->keep(impl_->nvtx.add(domain, name_id));
+}
+
+void TraceWriter::add(const NvtxCategory& category) {
+    const auto name_id = impl_->intern_if_given(category.name);
+    if (!impl_->error) impl_->keep(impl_->nvtx.add(category, name_id));
+}
+
+void TraceWriter::add(const NvtxRange& range) {
+    const auto name_id = impl_->intern_if_given(range.name);
+    if (!impl_->error) impl_->keep(impl_->nvtx.add(range, name_id));
+}
+
+void TraceWriter::add(const NvtxOperator& row) {
+    const std::int64_t operator_id = impl_->intern(row.operator_name);
+    if (!impl_->error) impl_->keep(impl_->nvtx.add(row, operator_id));
 }
 
 Result<void> TraceWriter::finish() {

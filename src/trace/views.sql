@@ -30,7 +30,7 @@ SELECT k.kernel_id, n.value AS name, m.value AS mangled_name, k.start_ns, k.end_
        (SELECT min(l.call_id) FROM host_call_entry l
         WHERE l.process_id = k.process_id AND l.correlation_id = k.correlation_id
           AND l.category IN (1, 2) AND l.capturing = 0) AS launch_id,
-       k.graph_id, k.graph_node_id, k.arguments_id
+       k.graph_id, k.graph_node_id, k.arguments_id, k.nvtx_range_id
 FROM kernel_entry k
 JOIN kernel_config_entry c ON c.config_id = k.config_id
 JOIN string_entry n ON n.string_id = c.name_id
@@ -94,5 +94,47 @@ CREATE VIEW graph_launches AS
 SELECT g.graph_launch_id, g.process_id, g.device_id, g.context_id, g.stream_id, g.start_ns, g.end_ns,
        g.end_ns - g.start_ns AS duration_ns, g.correlation_id, g.graph_id,
        (SELECT min(l.call_id) FROM host_call_entry l
-        WHERE l.process_id = g.process_id AND l.correlation_id = g.correlation_id AND l.category = 2) AS launch_id
+        WHERE l.process_id = g.process_id AND l.correlation_id = g.correlation_id AND l.category = 2) AS launch_id,
+       g.nvtx_range_id
 FROM graph_launch_entry g;
+
+CREATE VIEW nvtx_domains AS
+SELECT d.domain_id, d.process_id, s.value AS name, d.start_ns, d.end_ns
+FROM nvtx_domain_entry d LEFT JOIN string_entry s ON s.string_id = d.name_id;
+
+-- Push/pop and start/end ranges. The default domain has no name; a range that was left open has no end.
+CREATE VIEW nvtx_ranges AS
+SELECT r.range_id, r.process_id, r.thread_id,
+       CASE r.kind WHEN 1 THEN 'push-pop' WHEN 2 THEN 'start-end' ELSE 'other' END AS kind,
+       d.name AS domain, n.value AS name, r.start_ns, r.end_ns, r.end_ns - r.start_ns AS duration_ns,
+       r.parent_range_id, r.level, nullif(r.category, 0) AS category, c.value AS category_name,
+       CASE WHEN r.color IS NOT NULL THEN printf('#%08X', r.color) END AS color,
+       CASE r.payload_type WHEN 1 THEN 'uint64' WHEN 2 THEN 'int64' WHEN 3 THEN 'double' WHEN 4 THEN 'uint32'
+            WHEN 5 THEN 'int32' WHEN 6 THEN 'float' END AS payload_type, r.payload
+FROM nvtx_range_entry r
+LEFT JOIN nvtx_domains d ON d.domain_id = r.domain_id
+LEFT JOIN string_entry n ON n.string_id = r.name_id
+LEFT JOIN nvtx_category_entry k
+  ON k.process_id = r.process_id AND k.domain_id = r.domain_id AND k.category = r.category
+LEFT JOIN string_entry c ON c.string_id = k.name_id
+WHERE r.kind <> 3;
+
+CREATE VIEW nvtx_marks AS
+SELECT r.range_id AS mark_id, r.process_id, r.thread_id, d.name AS domain, n.value AS name,
+       r.start_ns AS time_ns, nullif(r.category, 0) AS category, c.value AS category_name,
+       CASE WHEN r.color IS NOT NULL THEN printf('#%08X', r.color) END AS color,
+       CASE r.payload_type WHEN 1 THEN 'uint64' WHEN 2 THEN 'int64' WHEN 3 THEN 'double' WHEN 4 THEN 'uint32'
+            WHEN 5 THEN 'int32' WHEN 6 THEN 'float' END AS payload_type, r.payload
+FROM nvtx_range_entry r
+LEFT JOIN nvtx_domains d ON d.domain_id = r.domain_id
+LEFT JOIN string_entry n ON n.string_id = r.name_id
+LEFT JOIN nvtx_category_entry k
+  ON k.process_id = r.process_id AND k.domain_id = r.domain_id AND k.category = r.category
+LEFT JOIN string_entry c ON c.string_id = k.name_id
+WHERE r.kind = 3;
+
+CREATE VIEW nvtx_operators AS
+SELECT o.range_id, r.process_id, r.thread_id, o.framework, s.value AS operator, o.sequence, o.op_id, o.shapes,
+       o.input_op_ids, r.start_ns, r.end_ns
+FROM nvtx_operator_entry o JOIN nvtx_range_entry r ON r.range_id = o.range_id
+JOIN string_entry s ON s.string_id = o.operator_id;

@@ -48,6 +48,14 @@ enum class RecordKind : std::uint8_t {
     Allocation = 16,
     Overhead = 17,
     GraphNodeClone = 18,
+    NvtxDomain = 20,
+    NvtxDomainEnd = 21,
+    NvtxCategory = 22,
+    NvtxPush = 23,
+    NvtxPop = 24,
+    NvtxStart = 25,
+    NvtxEnd = 26,
+    NvtxMark = 27,
     ModuleImage = 40,
     ModuleImageTotals = 41,
     DeviceLaunch = 42,
@@ -123,6 +131,7 @@ struct ProcessEnd {
 /// What the tracer could see so far; the last one in the file holds. Tail: a sentence on what failed.
 struct TracerStatus {
     static constexpr auto kKind = RecordKind::TracerStatus;
+    static constexpr std::uint8_t kBeforeCuda = 1; ///< header flag: cuInit was not called, only NVTX
     RecordHeader header;
     std::int32_t cupti_result = 0; ///< CUptiResult of the first call that failed, 0 where none did
     std::uint8_t cupti_opened = 0;
@@ -377,6 +386,91 @@ struct GraphLaunch {
     std::int64_t end_ns = 0;
 };
 
+// NVTX. Events lie in the blocks of the thread that made them, in their order, among its host calls: whatever
+// a thread has pushed and not popped when a launch call's record appears was open at that launch.
+
+/// A domain that the program created. Domain 0 is NVTX's default domain.
+struct NvtxDomain {
+    static constexpr auto kKind = RecordKind::NvtxDomain;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::uint32_t name_id = 0;
+    std::int64_t time_ns = 0;
+};
+
+/// The program destroyed the domain.
+struct NvtxDomainEnd {
+    static constexpr auto kKind = RecordKind::NvtxDomainEnd;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::int64_t time_ns = 0;
+};
+
+struct NvtxCategory {
+    static constexpr auto kKind = RecordKind::NvtxCategory;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::uint32_t category = 0;
+    std::uint32_t name_id = 0;
+};
+
+/// The tail of an event, where the program gave it more than a name.
+struct NvtxAttributes {
+    static constexpr std::uint8_t kHasColor = 1;
+    std::uint8_t flags = 0;
+    std::uint8_t payload_type = 0; ///< nvtxPayloadType_t: 1 u64, 2 i64, 3 f64, 4 u32, 5 i32, 6 f32; 0 none
+    std::uint16_t unused = 0;
+    std::uint32_t category = 0; ///< 0 none
+    std::uint32_t color = 0;    ///< ARGB
+    std::uint64_t payload = 0;  ///< the value's bytes, the rest zero
+};
+
+/// A range is opened on this thread. Tail: nothing or NvtxAttributes.
+struct NvtxPush {
+    static constexpr auto kKind = RecordKind::NvtxPush;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::uint32_t name_id = 0; ///< 0 where it has no name
+    std::int64_t time_ns = 0;
+};
+
+/// The thread's innermost range of the domain is closed.
+struct NvtxPop {
+    static constexpr auto kKind = RecordKind::NvtxPop;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::int64_t time_ns = 0;
+};
+
+/// A range is started that any thread may end. The id's upper half is the starting thread's. Tail: nothing or
+/// NvtxAttributes.
+struct NvtxStart {
+    static constexpr auto kKind = RecordKind::NvtxStart;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::uint32_t name_id = 0;
+    std::int64_t time_ns = 0;
+    std::uint64_t range_id = 0;
+};
+
+/// Of another thread than the start where the upper half of the id is not this block's thread; then it may
+/// lie in the file before the start.
+struct NvtxEnd {
+    static constexpr auto kKind = RecordKind::NvtxEnd;
+    RecordHeader header;
+    std::uint64_t range_id = 0;
+    std::int64_t time_ns = 0;
+};
+
+/// Tail: nothing or NvtxAttributes.
+struct NvtxMark {
+    static constexpr auto kKind = RecordKind::NvtxMark;
+    RecordHeader header;
+    std::uint32_t domain_id = 0;
+    std::uint32_t name_id = 0;
+    std::int64_t time_ns = 0;
+};
+
 #pragma pack(pop)
 
 template <class T>
@@ -385,5 +479,6 @@ concept WireRecord = std::is_trivially_copyable_v<T> && requires {
 };
 
 static_assert(sizeof(Kernel) == 28 && sizeof(HostCall) == 32);
+static_assert(sizeof(NvtxPush) == 20 && sizeof(NvtxPop) == 16 && sizeof(NvtxAttributes) == 20);
 
 } // namespace deepjit::wire

@@ -90,8 +90,18 @@ TEST_F(TraceFailure, a_newer_version_is_refused_with_both_numbers) {
     run_sql(path_, "PRAGMA user_version = " + std::to_string(kSchemaVersion + 1));
     const Diagnostic error = error_of_opening(path_);
     EXPECT_THAT(error.message, HasSubstr("written by a newer deepjit"));
-    EXPECT_EQ(error.evidence, "its schema version is 2; this deepjit reads 1");
+    EXPECT_EQ(error.evidence, "its schema version is " + std::to_string(kSchemaVersion + 1) +
+                                  "; this deepjit reads " + std::to_string(kSchemaVersion));
     EXPECT_THAT(error.hint, HasSubstr("update deepjit"));
+}
+
+TEST_F(TraceFailure, an_older_version_is_refused_with_both_numbers) {
+    write_trace(path_, 1);
+    run_sql(path_, "PRAGMA user_version = 1");
+    const Diagnostic error = error_of_opening(path_);
+    EXPECT_THAT(error.message, HasSubstr("written by an older deepjit"));
+    EXPECT_THAT(error.evidence, HasSubstr("schema version is 1;"));
+    EXPECT_THAT(error.hint, HasSubstr("record the trace again"));
 }
 
 TEST_F(TraceFailure, a_file_cut_short_is_damaged) {
