@@ -36,8 +36,8 @@ bool same_machine(const gpu::Calibration& a, const gpu::Calibration& b) {
 }
 
 /// Fills in the cost of the tracer and of a launch: medians over processes, since the program that will be
-/// profiled is one process more of the same kind. The order untraced, traced, traced, untraced cancels a steady
-/// drift.
+/// profiled is one process more of the same kind. The order untraced, traced, traced, untraced cancels a
+/// steady drift.
 void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
     std::vector<double> untraced_ns = {*calibration.stream_launch_ns};
     std::vector<double> traced_ns;
