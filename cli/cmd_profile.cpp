@@ -22,6 +22,8 @@ namespace {
 
 /// The driver loads the library that this variable names into every process that initialises CUDA.
 constexpr const char* kInjectionVariable = "CUDA_INJECTION64_PATH";
+/// NVTX loads it into every process that makes an NVTX call.
+constexpr const char* kNvtxInjectionVariable = "NVTX_INJECTION64_PATH";
 constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
 constexpr const char* kGraphLevelVariable = "DEEPJIT_TRACER_GRAPH_LEVEL";
 constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
@@ -70,7 +72,7 @@ class ProfileCommand : public Command {
 
         ingest::RunFacts facts = run_facts("deepjit profile");
         facts.meta.emplace_back(trace::meta_key::kTargetStatus, std::to_string(status.as_shell_code()));
-        if (!no_calibration_ && holds_recording(run_folder)) calibrate(terminal, facts);
+        if (!no_calibration_ && holds_recording_of_cuda(run_folder)) calibrate(terminal, facts);
         const auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
         if (!summary) {
             terminal.error(summary.error());
@@ -89,18 +91,22 @@ class ProfileCommand : public Command {
 
   private:
     static Result<void> refuse_second_tracer() {
-        const char* other = std::getenv(kInjectionVariable);
-        if (other == nullptr || *other == '\0') return {};
-        return environment_error(
-            fmt::format("{} is set, so another profiler would be attached as well", kInjectionVariable),
-            fmt::format("its value is '{}'", other),
-            fmt::format("unset it: env -u {} deepjit profile ...", kInjectionVariable));
+        for (const char* variable : {kInjectionVariable, kNvtxInjectionVariable}) {
+            const char* other = std::getenv(variable);
+            if (other == nullptr || *other == '\0') continue;
+            return environment_error(
+                fmt::format("{} is set, so another profiler would be attached as well", variable),
+                fmt::format("its value is '{}'", other),
+                fmt::format("unset it: env -u {} deepjit profile ...", variable));
+        }
+        return {};
     }
 
     deepjit::Command target_command(const fs::path& tracer, const fs::path& run_folder) const {
         deepjit::Command command;
         command.arguments = target_;
         command.environment = {{kInjectionVariable, tracer.string()},
+                               {kNvtxInjectionVariable, tracer.string()},
                                {kRunFolderVariable, run_folder.string()}};
         if (no_modules_) command.environment.emplace_back(kNoModulesVariable, "1");
         if (graph_level_) command.environment.emplace_back(kGraphLevelVariable, "1");

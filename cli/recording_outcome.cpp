@@ -16,7 +16,7 @@ constexpr int kCuptiMultipleSubscribers = 39;
 constexpr int kCuptiVirtualizedPrivileges = 40;
 
 bool lost_its_records(const ingest::ProcessSummary& process) {
-    return process.kernels_recorded + process.graph_launches == 0 &&
+    return process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
            (process.launches_called > 0 || !process.subscribed);
 }
 
@@ -97,7 +97,7 @@ RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
         if (lost->launches_called == 0)
             outcome.explanation.message = "the program used CUDA, but the tracer could not watch it";
     } else if (std::any_of(summary.processes.begin(), summary.processes.end(),
-                           [](const auto& process) { return !process.ended; })) {
+                           [](const auto& process) { return process.reached_cuda && !process.ended; })) {
         outcome.state = RecordingState::CutOff;
         outcome.explanation = failure(
             "the program was ended before its recording reached the disk, so what it launched is not known",

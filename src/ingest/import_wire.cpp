@@ -76,7 +76,7 @@ ProcessSummary unreadable(const RecordingFile& file, const Diagnostic& error) {
 /// What the first process whose kernels could not be recorded reported; empty where there is none.
 std::string missing_kernels(const ImportSummary& summary) {
     for (const ProcessSummary& process : summary.processes) {
-        const bool missing = process.kernels_recorded + process.graph_launches == 0 &&
+        const bool missing = process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
                              (process.launches_called > 0 || !process.subscribed);
         if (missing) return process.error_text.empty() ? "CUPTI reported no error" : process.error_text;
     }

@@ -19,6 +19,7 @@ struct RunFacts {
 /// What one process's tracer reported.
 struct ProcessSummary {
     std::uint32_t process_id = 0;
+    bool reached_cuda = true; ///< the driver loaded the tracer; false where only NVTX did
     bool cupti_opened = false;
     bool subscribed = false; ///< the tracer could watch the driver's calls
     bool driver_initialised = false;

@@ -46,9 +46,11 @@ WireProcess::WireProcess(trace::TraceWriter& trace, ModuleImages& images, std::u
 }
 
 void WireProcess::import(const wire::Reader& reader) {
+    nvtx_.read_ahead(reader);
     wire::Reader definitions = reader;
     while (const auto record = definitions.next())
         read_definition(*record);
+    nvtx_.finish();
     std::sort(call_arguments_.begin(), call_arguments_.end(),
               [](const auto& a, const auto& b) { return a.correlation_id < b.correlation_id; });
     wire::Reader dependents = reader;
@@ -80,6 +82,7 @@ void WireProcess::read_definition(const wire::RecordView& record) {
     } else if (const auto status = record.as<wire::TracerStatus>()) {
         summary_.cupti_opened = status->cupti_opened != 0;
         summary_.subscribed = status->subscribed != 0;
+        summary_.reached_cuda = (record.flags & wire::TracerStatus::kBeforeCuda) == 0;
         summary_.driver_initialised = status->driver_initialised != 0;
         summary_.cupti_error = status->cupti_result;
         summary_.error_text = record.tail<wire::TracerStatus>();
@@ -103,7 +106,7 @@ void WireProcess::read_definition(const wire::RecordView& record) {
         add(*call, record.thread_id);
     } else if (const auto addresses = record.as<wire::CopyAddresses>()) {
         copy_addresses_[addresses->correlation_id] = *addresses;
-    } else if (!read_graph_or_image(record)) {
+    } else if (!nvtx_.read(record) && !read_graph_or_image(record)) {
         read_definition_of_arguments(record);
     }
 }
@@ -229,7 +232,10 @@ void WireProcess::add(const wire::HostCall& call, std::uint32_t thread_id) {
     if (row.capturing || row.result != 0) return;
     const bool is_launch = row.category == trace::CallCategory::Launch;
     const bool is_graph_launch = row.category == trace::CallCategory::GraphLaunch;
-    if (is_launch || is_graph_launch) ++launches_seen_;
+    if (is_launch || is_graph_launch) {
+        ++launches_seen_;
+        nvtx_.add_launch(thread_id, call.correlation_id, call.start_ns);
+    }
     if (is_graph_launch) graph_launch_times_[call.correlation_id] = call.start_ns;
     if (is_launch && call.arguments_id != 0)
         call_arguments_.push_back({call.correlation_id, call.arguments_id});
@@ -255,6 +261,7 @@ void WireProcess::add(const wire::Kernel& kernel) {
                                                      launch_time_ns(kernel.correlation_id, kernel.start_ns))
                                         .arguments_id)
             : arguments_of_call(kernel.correlation_id, where.device_id);
+    row.nvtx_range_id = nvtx_.range_of_launch(kernel.correlation_id);
     row.graph_node_id = where.graph_node_id;
     row.graph_id = where.graph_id;
     row.correlation_id = shifted(kernel.correlation_id);
@@ -311,6 +318,7 @@ void WireProcess::add(const wire::GraphLaunch& launch) {
     const bool has_times = launch.start_ns != 0 && launch.end_ns != 0;
     row.start_ns = has_times ? launch.start_ns : 0;
     row.end_ns = has_times ? launch.end_ns : 0;
+    row.nvtx_range_id = nvtx_.range_of_launch(launch.correlation_id);
     row.graph_id = launch.graph_id;
     row.correlation_id = shifted(launch.correlation_id);
     row.stream_id = launch.stream_id;

@@ -3,6 +3,7 @@
 #include "src/ingest/graph_nodes.hpp"
 #include "src/ingest/import_wire.hpp"
 #include "src/ingest/module_images.hpp"
+#include "src/ingest/nvtx_ranges.hpp"
 #include "src/trace/trace.hpp"
 #include "src/wire/reader.hpp"
 
@@ -93,6 +94,7 @@ class WireProcess {
     std::unordered_map<std::uint32_t, std::vector<wire::BatchCopyAddresses>> batch_addresses_;
     wire::ModuleImageTotals image_totals_; ///< the last that was read
     std::vector<wire::Allocation> allocations_;
+    NvtxRanges nvtx_{trace_, strings_, process_};
 };
 
 } // namespace deepjit::ingest

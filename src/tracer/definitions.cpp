@@ -3,6 +3,7 @@
 #include "src/tracer/recording.hpp"
 
 #include <cstddef>
+#include <new>
 #include <type_traits>
 
 namespace deepjit::tracer {
@@ -96,6 +97,22 @@ std::uint32_t Definitions::arguments_id_of(ThreadState& state, std::uint32_t lay
     }
     known = {hash, entry.id};
     return entry.id;
+}
+
+std::uint32_t Definitions::name_id_of(ThreadState& state, std::string_view text) noexcept {
+    text = text.substr(0, wire::kMaxTailBytes);
+    const XXH128_hash_t hash = hash_of(text);
+    auto& known = state.known_names[hash.low64 % ThreadState::kKnownNames];
+    if (known.id != 0 && XXH128_isEqual(known.hash, hash)) return known.id;
+    Guard guard(mutex_);
+    known = {hash, string_id_of(text)};
+    return known.id;
+}
+
+void Definitions::forget_parent() noexcept {
+    new (&mutex_) Mutex;
+    for (IdTable* table : {&strings_, &configs_, &sites_, &layouts_, &arguments_})
+        table->clear();
 }
 
 } // namespace deepjit::tracer

@@ -34,6 +34,11 @@ class Definitions {
     /// `state` is the calling thread's: what it has seen lately is found without a lock.
     std::uint32_t arguments_id_of(ThreadState& state, std::uint32_t layout_id,
                                   std::string_view bytes) noexcept;
+    /// Of any text. `state` as above.
+    std::uint32_t name_id_of(ThreadState& state, std::string_view text) noexcept;
+
+    /// In a forked child: nothing is defined in its recording yet. Ids that were given keep their meaning.
+    void forget_parent() noexcept;
 
   private:
     std::uint32_t string_id_of(std::string_view text) noexcept;

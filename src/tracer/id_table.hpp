@@ -29,7 +29,7 @@ class IdTable {
     /// The id of a known content, else 0.
     std::uint32_t find(XXH128_hash_t hash) noexcept { return capacity_ == 0 ? 0 : slot_of(hash).id; }
     void clear() noexcept {
-        std::memset(static_cast<void*>(slots_), 0, capacity_ * sizeof(Slot));
+        if (capacity_ != 0) std::memset(static_cast<void*>(slots_), 0, capacity_ * sizeof(Slot));
         used_ = 0;
     }
 

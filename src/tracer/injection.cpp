@@ -7,7 +7,7 @@
 /// happens here, the target goes on: 1 is "success".
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() noexcept {
     static std::atomic_flag started;
-    if (!started.test_and_set()) deepjit::tracer::session().start();
+    if (!started.test_and_set()) deepjit::tracer::session().start_cuda();
     return 1;
 }
 

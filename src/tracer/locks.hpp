@@ -15,6 +15,7 @@ class SpinLock {
             if (attempts > 64) sched_yield();
         }
     }
+    bool try_lock() noexcept { return !flag_.test_and_set(std::memory_order_acquire); }
     void unlock() noexcept { flag_.clear(std::memory_order_release); }
 
   private:

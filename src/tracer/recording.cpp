@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -101,6 +103,7 @@ ThreadState* Recording::acquire_thread_state() noexcept {
         write_out(state->thread_id, state->records, state->used_bytes);
         state->used_bytes = 0;
         state->open_calls = 0;
+        state->nvtx_open_domains = 0;
         state->thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
     }
     this_thread = state;
@@ -124,19 +127,55 @@ void Recording::flush() noexcept {
     Guard flush_guard(flush_mutex_);
     for (ThreadState* state = threads_.load(std::memory_order_acquire); state != nullptr;
          state = state->next) {
-        std::uint32_t thread_id = 0;
-        std::uint32_t bytes = 0;
-        {
-            // A copy, so that the thread waits for a memcpy at most and never for the disk.
-            Guard guard(state->lock);
-            thread_id = state->thread_id;
-            bytes = state->used_bytes;
-            std::memcpy(flush_copy_, state->records, bytes);
-            state->used_bytes = 0;
-        }
-        write_out(thread_id, flush_copy_, bytes);
+        flush_thread(*state);
     }
     write_out(0, nullptr, 0);
+}
+
+void Recording::flush_thread(ThreadState& state) noexcept {
+    // The file first, so that blocks of one thread keep their order. That is against the lock order, for a
+    // thread with a full buffer holds it and waits for the file: hence no waiting for the buffer.
+    while (true) {
+        {
+            Guard file_guard(file_mutex_);
+            if (state.lock.try_lock()) {
+                // A copy, so that the thread waits for a memcpy at most and never for the disk.
+                const std::uint32_t thread_id = state.thread_id;
+                const std::uint32_t bytes = state.used_bytes;
+                std::memcpy(flush_copy_, state.records, bytes);
+                state.used_bytes = 0;
+                state.lock.unlock();
+                write_definitions();
+                if (bytes != 0) write_block(thread_id, flush_copy_, bytes);
+                return;
+            }
+        }
+        sched_yield();
+    }
+}
+
+void Recording::forget_parent() noexcept {
+    if (file_ >= 0 && file_is_still_ours()) ::close(file_);
+    file_ = -1;
+    new (&file_mutex_) Mutex;
+    new (&flush_mutex_) Mutex;
+    definitions_lock_.unlock();
+    definitions_bytes_ = 0;
+    swallowed_errors_.store(0);
+    for (ThreadState* state = threads_.load(); state != nullptr; state = state->next) {
+        const bool is_mine = state == this_thread;
+        state->lock.unlock();
+        state->used_bytes = 0;
+        state->open_calls = 0;
+        state->nvtx_open_domains = 0;
+        state->launches_called.store(0);
+        state->kernels_recorded.store(0);
+        state->zero_timestamps.store(0);
+        std::memset(static_cast<void*>(state->known_names), 0, sizeof state->known_names);
+        std::memset(static_cast<void*>(state->known_arguments), 0, sizeof state->known_arguments);
+        if (is_mine) state->thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+        state->in_use.store(is_mine);
+    }
 }
 
 Recording::Counters Recording::counters() const noexcept {

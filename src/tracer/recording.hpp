@@ -52,10 +52,15 @@ class Recording {
     /// In a forked child: never write again. Takes no lock, since a thread that is gone may hold it.
     void abandon() noexcept { active_.store(false); }
 
+    /// In a forked child, whose only thread calls: makes ready for another open(). What the parent had
+    /// buffered is the parent's to write.
+    void forget_parent() noexcept;
+
   private:
     ThreadState* acquire_thread_state() noexcept;
     std::byte* room_for_definition(std::size_t bytes) noexcept;
     void write_out(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept;
+    void flush_thread(ThreadState& state) noexcept;
     void write_definitions() noexcept;
     void write_block(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept;
     bool file_is_still_ours() const noexcept;

@@ -3,7 +3,9 @@
 #include "src/tracer/activity.hpp"
 #include "src/tracer/callbacks.hpp"
 #include "src/tracer/clock.hpp"
+#include "src/tracer/definitions.hpp"
 #include "src/tracer/image_store.hpp"
+#include "src/tracer/nvtx_names.hpp"
 #include "src/tracer/recording.hpp"
 #include "src/tracer/watched_calls.hpp"
 
@@ -11,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <new>
+#include <string_view>
 
 #include <pthread.h>
 #include <signal.h>
@@ -46,39 +50,24 @@ bool is_set(const char* variable) noexcept {
     return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
 }
 
-void abandon_recording_in_child() noexcept {
-    recording().abandon();
-}
-
 } // namespace
 
 Session& session() noexcept {
     return the_session;
 }
 
-void Session::start() noexcept {
+bool Session::open_recording() noexcept {
+    Guard guard(open_mutex_);
+    const int opened_by = process_id_.load();
+    if (opened_by == getpid()) return recording().active();
     const char* const directory = std::getenv("DEEPJIT_RUN_DIR");
-    if (directory == nullptr || *directory == '\0') return;
+    if (directory == nullptr || *directory == '\0') return false;
+    if (opened_by != 0) forget_parent();
     process_id_.store(getpid());
-    driver.open();
-    cupti_opened_ = cupti.open(driver.version, error_text_, sizeof error_text_);
-    if (!recording().open(directory)) return;
-    if (!is_set("DEEPJIT_TRACER_NO_MODULES")) image_store().open(directory);
-
-    wire::ProcessStart process;
-    process.process_id = static_cast<std::uint32_t>(getpid());
-    process.parent_process_id = static_cast<std::uint32_t>(getppid());
-    process.time_ns = now_ns();
-    process.driver_version = driver.version;
-    process.cupti_version = cupti.version;
-    recording().define(process);
-    for (const WatchedCall& call : watched_calls()) {
-        wire::ApiName name;
-        name.api_id = static_cast<std::uint16_t>(call.id);
-        name.category = call.category;
-        recording().define(name, call.name);
-    }
-    if (cupti_opened_) start_cupti();
+    if (!recording().open(directory)) return false;
+    start_ns_ = now_ns();
+    record_process_start();
+    define_nvtx_again(); // what a parent defined before the fork
     record_status();
     recording().flush();
 
@@ -86,10 +75,64 @@ void Session::start() noexcept {
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&flusher_wakes, &attributes);
-    pthread_atfork(nullptr, nullptr, abandon_recording_in_child);
+    if (opened_by == 0) {
+        pthread_atfork(nullptr, nullptr, abandon_recording_in_child);
+        std::atexit(finish_at_exit);
+        std::at_quick_exit(finish_at_exit);
+    }
+    start_flusher();
+    return true;
+}
+
+void Session::abandon_recording_in_child() noexcept {
+    recording().abandon();
+    new (&the_session.open_mutex_) Mutex; // a thread that is gone may hold it
+}
+
+void Session::forget_parent() noexcept {
+    new (&status_mutex_) Mutex;
+    last_status_ = {};
+    pthread_mutex_init(&flusher_mutex, nullptr);
+    finish_requested = finished = false;
+    // CUDA that the parent has started does not work in a child, and neither does its CUPTI.
+    cuda_started_.store(false);
+    kernel_activity_.store(false);
+    recording().forget_parent();
+    definitions().forget_parent();
+}
+
+void Session::record_process_start() noexcept {
+    wire::ProcessStart process;
+    process.process_id = static_cast<std::uint32_t>(getpid());
+    process.parent_process_id = static_cast<std::uint32_t>(getppid());
+    process.time_ns = start_ns_;
+    process.driver_version = driver.version;
+    process.cupti_version = cupti.version;
+    recording().define(process);
+}
+
+void Session::start_cuda() noexcept {
+    if (!open_recording()) return;
+    driver.open();
+    cupti_opened_ = cupti.open(driver.version, error_text_, sizeof error_text_);
+    record_process_start(); // again, with the versions
+    if (!is_set("DEEPJIT_TRACER_NO_MODULES")) image_store().open(std::getenv("DEEPJIT_RUN_DIR"));
+    for (const WatchedCall& call : watched_calls()) {
+        wire::ApiName name;
+        name.api_id = static_cast<std::uint16_t>(call.id);
+        name.category = call.category;
+        recording().define(name, call.name);
+    }
+    if (cupti_opened_) start_cupti();
+    cuda_started_.store(true);
+    record_status();
+    recording().flush();
+    // Handlers run in reverse order: this one before those that CUPTI set up when it was opened.
     std::atexit(finish_at_exit);
     std::at_quick_exit(finish_at_exit);
+}
 
+void Session::start_flusher() noexcept {
     pthread_attr_t thread_attributes;
     pthread_attr_init(&thread_attributes);
     pthread_attr_setstacksize(&thread_attributes, kFlusherStackBytes);
@@ -176,29 +219,35 @@ void Session::fail(const char* step, CUptiResult result) noexcept {
 
 void Session::record_status() noexcept {
     const Recording::Counters counters = recording().counters();
+    const bool with_cuda = cuda_started_.load();
     wire::TracerStatus status;
-    status.cupti_result = static_cast<std::int32_t>(first_error_);
-    status.cupti_opened = cupti_opened_ ? 1 : 0;
-    status.subscribed = subscribed_ ? 1 : 0;
-    status.kernel_activity = kernel_activity_ ? 1 : 0;
-    status.driver_initialised = driver_answered.load() ? 1 : 0;
+    if (with_cuda) {
+        status.cupti_result = static_cast<std::int32_t>(first_error_);
+        status.cupti_opened = cupti_opened_ ? 1 : 0;
+        status.subscribed = subscribed_ ? 1 : 0;
+        status.kernel_activity = kernel_activity_.load() ? 1 : 0;
+        status.driver_initialised = driver_answered.load() ? 1 : 0;
+    } else {
+        status.header.flags = wire::TracerStatus::kBeforeCuda;
+    }
     status.launches_called = counters.launches_called;
     status.kernels_recorded = counters.kernels_recorded;
     status.zero_timestamps = counters.zero_timestamps;
     status.dropped_records = dropped_records.load();
     status.swallowed_errors = recording().swallowed_errors();
+    Guard guard(status_mutex_);
     if (std::memcmp(&status, &last_status_, sizeof status) == 0) return;
     last_status_ = status;
-    recording().define(status, error_text_);
+    recording().define(status, with_cuda ? std::string_view(error_text_) : std::string_view());
 }
 
 void Session::record_what_changed() noexcept {
-    if (!devices_recorded_) {
+    if (cuda_started_.load() && !devices_recorded_) {
         devices_recorded_ = driver.record_devices();
         if (devices_recorded_) driver_answered.store(true);
     }
     record_status();
-    image_store().record_totals();
+    if (cuda_started_.load()) image_store().record_totals();
     recording().flush();
 }
 

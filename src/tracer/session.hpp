@@ -3,13 +3,14 @@
 #include "src/tracer/argument_capture.hpp"
 #include "src/tracer/cupti_library.hpp"
 #include "src/tracer/driver_library.hpp"
+#include "src/tracer/locks.hpp"
 
 #include <atomic>
 #include <cstdint>
 
 namespace deepjit::tracer {
 
-/// The tracer's state in this process, from InitializeInjection to exit.
+/// The tracer's state in this process, from the first of cuInit and NVTX to exit.
 struct Session {
     DriverLibrary driver;
     CuptiLibrary cupti;
@@ -19,10 +20,18 @@ struct Session {
     bool tells_exec_updates = false; ///< CUPTI reports each changed node of an executable graph (13.0)
     std::atomic<bool> driver_answered{false}; ///< a driver call was seen, or the driver listed its devices
 
-    /// Starts recording into $DEEPJIT_RUN_DIR; does nothing where that is not set. Called by cuInit.
-    void start() noexcept;
+    /// Starts recording into $DEEPJIT_RUN_DIR, unless that has happened. False where there is no such folder
+    /// or the recording has stopped. Called by whichever comes first, cuInit or NVTX: the recording is of
+    /// both. A forked child, whose parent's recording ends at the fork, gets one of its own.
+    bool open_recording() noexcept;
+
+    /// Starts recording what CUDA does. Called by cuInit.
+    void start_cuda() noexcept;
 
   private:
+    void forget_parent() noexcept;
+    void record_process_start() noexcept;
+    void start_flusher() noexcept;
     void start_cupti() noexcept;
     void enable_resource_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
     void fail(const char* step, CUptiResult result) noexcept;
@@ -31,15 +40,20 @@ struct Session {
     void run_flusher() noexcept;
     void finish() noexcept;
     static void finish_at_exit() noexcept;
+    static void abandon_recording_in_child() noexcept;
 
     bool cupti_opened_ = false;
     bool subscribed_ = false;
-    bool kernel_activity_ = false;
+    std::atomic<bool> kernel_activity_{false};
+    std::atomic<bool> cuda_started_{false}; ///< what start_cuda() sets is complete
     bool devices_recorded_ = false;
     CUptiResult first_error_ = CUPTI_SUCCESS;
     char error_text_[512] = {};
+    Mutex status_mutex_; ///< guards last_status_
     wire::TracerStatus last_status_;
-    std::atomic<int> process_id_{0}; ///< of the process that start() ran in; a forked child differs
+    Mutex open_mutex_;
+    std::int64_t start_ns_ = 0;
+    std::atomic<int> process_id_{0}; ///< of the process that opened the recording; a forked child differs
 };
 
 Session& session() noexcept;

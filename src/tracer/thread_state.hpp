@@ -47,7 +47,17 @@ struct ThreadState {
     std::uint32_t open_calls = 0;
     OpenCall open_call[kMaxOpenCalls];
 
-    struct KnownArguments {
+    /// How many ranges this thread has open in a domain.
+    struct NvtxDepth {
+        std::uint32_t domain_id;
+        std::uint32_t open_ranges; ///< at least 1
+    };
+    static constexpr std::uint32_t kMaxNvtxDomains = 32;
+    std::uint32_t nvtx_open_domains = 0; ///< entries of nvtx_depth in use
+    NvtxDepth nvtx_depth[kMaxNvtxDomains];
+
+    /// A content that was given an id lately.
+    struct KnownContent {
         XXH128_hash_t hash;
         std::uint32_t id;
     };
@@ -58,7 +68,9 @@ struct ThreadState {
     };
     static constexpr std::size_t kKnownArguments = 1024;
     static constexpr std::size_t kKnownLayouts = 256;
-    KnownArguments known_arguments[kKnownArguments];
+    static constexpr std::size_t kKnownNames = 512;
+    KnownContent known_arguments[kKnownArguments];
+    KnownContent known_names[kKnownNames];
     KnownLayout known_layouts[kKnownLayouts];
     std::byte argument_bytes[kMaxArgumentBytes];
 };
