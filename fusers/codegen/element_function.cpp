@@ -20,17 +20,17 @@ using graph::Tensor;
 using graph::TensorIndex;
 using graph::TensorRole;
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kTextColumns = 100;
 
 /// "Mul (vectorized_elementwise_kernel)": what the kernel does, and its function where that is another word.
 std::string kernel_comment(const std::string& kernel) {
     // A name without parameters may be a graph node's or a person's words.
     if (kernel.find_first_of("(<") == std::string::npos)
-        return comment_safe(elide_middle(printable(kernel), kColumns));
+        return comment_safe(elide_middle(printable(kernel), kTextColumns));
     const std::string label = printable(model::kernel_label(kernel));
     const std::string function = printable(base_name_of_function(kernel));
     return comment_safe(
-        elide_middle(label == function ? label : fmt::format("{} ({})", label, function), kColumns));
+        elide_middle(label == function ? label : fmt::format("{} ({})", label, function), kTextColumns));
 }
 
 bool is_16_bit(DType dtype) {
@@ -50,7 +50,7 @@ std::string parameter_lines(const std::vector<std::string>& parameters) {
     std::size_t column = 4;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const std::string& parameter = parameters[i];
-        if (i > 0 && column + 3 + parameter.size() > kColumns) {
+        if (i > 0 && column + 3 + parameter.size() > kTextColumns) {
             text += ",\n    ";
             column = 4;
         } else if (i > 0) {

@@ -14,7 +14,7 @@ constexpr std::uint8_t kSymbolTypeFunction = 2;
 /// STO_CUDA_ENTRY: a kernel, as opposed to a device function that others call.
 constexpr std::uint8_t kSymbolIsEntry = 0x10;
 
-Diagnostic damaged(std::string evidence) {
+Diagnostic damaged_cubin(std::string evidence) {
     return failure("this is no whole cubin", std::move(evidence));
 }
 
@@ -55,27 +55,28 @@ void add_kernels(std::string_view symbols, std::string_view names, std::vector<s
 
 Result<std::vector<std::string>> kernels_of_cubin(std::string_view cubin) {
     const auto header = read<ElfHeader>(cubin, 0);
-    if (!header) return damaged("it is shorter than an ELF header");
+    if (!header) return damaged_cubin("it is shorter than an ELF header");
     if (header->magic != kElfMagic || header->elf_class != kElfClass64)
-        return damaged("it does not begin as a 64-bit ELF file does");
-    if (header->machine != kElfMachineCuda) return damaged("it is an ELF file for another machine");
+        return damaged_cubin("it does not begin as a 64-bit ELF file does");
+    if (header->machine != kElfMachineCuda) return damaged_cubin("it is an ELF file for another machine");
     std::vector<std::string> kernels;
     if (header->section_table_offset == 0) return kernels;
     if (header->section_entry_bytes != sizeof(ElfSection))
-        return damaged("its section headers have another size");
+        return damaged_cubin("its section headers have another size");
     const auto first = read<ElfSection>(cubin, header->section_table_offset);
-    if (!first) return damaged("its section table lies outside of it");
+    if (!first) return damaged_cubin("its section table lies outside of it");
     const std::uint64_t count = header->section_count != 0 ? header->section_count : first->bytes;
-    if (count > cubin.size() / sizeof(ElfSection)) return damaged("its section table is longer than it is");
+    if (count > cubin.size() / sizeof(ElfSection))
+        return damaged_cubin("its section table is longer than it is");
     const auto table = part(cubin, header->section_table_offset, count * sizeof(ElfSection));
-    if (!table) return damaged("its section table ends outside of it");
+    if (!table) return damaged_cubin("its section table ends outside of it");
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto section = *read<ElfSection>(*table, i * sizeof(ElfSection));
         if (section.type != kSectionTypeSymbols) continue;
         const auto symbols = part(cubin, section.offset, section.bytes);
         const auto strings = read<ElfSection>(*table, std::uint64_t{section.link} * sizeof(ElfSection));
         const auto names = strings ? part(cubin, strings->offset, strings->bytes) : std::nullopt;
-        if (!symbols || !names) return damaged("its symbol table lies outside of it");
+        if (!symbols || !names) return damaged_cubin("its symbol table lies outside of it");
         add_kernels(*symbols, *names, kernels);
     }
     return kernels;

@@ -40,7 +40,7 @@ constexpr std::uint64_t kZstandard = 0x8000;
 /// A made-up entry must not make its reader allocate whatever it says.
 constexpr std::uint64_t kMaxCodeBytes = std::uint64_t{256} << 20U;
 
-Diagnostic damaged(std::string evidence) {
+Diagnostic damaged_fat_binary(std::string evidence) {
     return failure("this is no whole fat binary", std::move(evidence));
 }
 
@@ -68,20 +68,20 @@ FatBinaryEntry::Kind kind_of(std::uint16_t number) {
 Result<void> add_entries(std::string_view payload, std::vector<FatBinaryEntry>& entries) {
     while (!payload.empty()) {
         EntryHeader header;
-        if (payload.size() < sizeof header) return damaged("an entry's header is cut off");
+        if (payload.size() < sizeof header) return damaged_fat_binary("an entry's header is cut off");
         std::memcpy(&header, payload.data(), sizeof header);
         if (header.header_bytes < sizeof header || header.header_bytes > payload.size())
-            return damaged(fmt::format("an entry's header has {} bytes", header.header_bytes));
+            return damaged_fat_binary(fmt::format("an entry's header has {} bytes", header.header_bytes));
         payload.remove_prefix(header.header_bytes);
         if (header.payload_bytes > payload.size())
-            return damaged(fmt::format("an entry has {} bytes, of which {} are there", header.payload_bytes,
-                                       payload.size()));
+            return damaged_fat_binary(fmt::format("an entry has {} bytes, of which {} are there",
+                                                  header.payload_bytes, payload.size()));
         FatBinaryEntry& entry = entries.emplace_back();
         entry.kind = kind_of(header.kind);
         entry.architecture = header.architecture;
         if (entry.kind != FatBinaryEntry::Kind::Other) {
             auto code = code_of(header, payload.substr(0, header.payload_bytes));
-            if (!code) return damaged("an entry cannot be decompressed");
+            if (!code) return damaged_fat_binary("an entry cannot be decompressed");
             entry.code = *std::move(code);
         }
         payload.remove_prefix(header.payload_bytes);
@@ -95,15 +95,16 @@ Result<std::vector<FatBinaryEntry>> read_fat_binary(std::string_view fat_binary)
     std::vector<FatBinaryEntry> entries;
     do {
         FatBinaryHeader header;
-        if (fat_binary.size() < sizeof header) return damaged("its header is cut off");
+        if (fat_binary.size() < sizeof header) return damaged_fat_binary("its header is cut off");
         std::memcpy(&header, fat_binary.data(), sizeof header);
-        if (header.magic != FatBinaryHeader::kMagic) return damaged("it does not begin as one does");
+        if (header.magic != FatBinaryHeader::kMagic)
+            return damaged_fat_binary("it does not begin as one does");
         if (header.header_bytes < sizeof header || header.header_bytes > fat_binary.size())
-            return damaged(fmt::format("its header has {} bytes", header.header_bytes));
+            return damaged_fat_binary(fmt::format("its header has {} bytes", header.header_bytes));
         fat_binary.remove_prefix(header.header_bytes);
         if (header.payload_bytes > fat_binary.size())
-            return damaged(fmt::format("it has {} bytes, of which {} are there", header.payload_bytes,
-                                       fat_binary.size()));
+            return damaged_fat_binary(fmt::format("it has {} bytes, of which {} are there",
+                                                  header.payload_bytes, fat_binary.size()));
         DEEPJIT_CHECK(add_entries(fat_binary.substr(0, header.payload_bytes), entries));
         fat_binary.remove_prefix(header.payload_bytes);
     } while (!fat_binary.empty());

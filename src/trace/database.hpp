@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -97,5 +98,18 @@ class Database {
     std::unique_ptr<sqlite3, Close> database_;
     std::filesystem::path shown_as_;
 };
+
+/// Every row that `sql` answers, each read by `read_row`.
+template <class Record>
+Result<std::vector<Record>> read_all(const Database& database, std::string_view sql,
+                                     void (*read_row)(const Statement&, Record&)) {
+    DEEPJIT_TRY(Statement statement, database.prepare(sql));
+    std::vector<Record> records;
+    for (;;) {
+        DEEPJIT_TRY(const bool has_row, statement.step());
+        if (!has_row) return records;
+        read_row(statement, records.emplace_back());
+    }
+}
 
 } // namespace deepjit::trace

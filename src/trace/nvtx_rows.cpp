@@ -68,17 +68,6 @@ void read_row(const Statement& row, NvtxOperator& op) {
     op.input_op_ids_json = text_or_null(row, 6);
 }
 
-template <class Record>
-Result<std::vector<Record>> read_all(const Database& database, std::string_view sql) {
-    DEEPJIT_TRY(Statement statement, database.prepare(sql));
-    std::vector<Record> records;
-    for (;;) {
-        DEEPJIT_TRY(const bool has_row, statement.step());
-        if (!has_row) return records;
-        read_row(statement, records.emplace_back());
-    }
-}
-
 } // namespace
 
 Result<void> NvtxRowWriter::prepare(const Database& database) {
@@ -130,14 +119,16 @@ Result<std::vector<NvtxDomain>> read_nvtx_domains(const Database& database) {
     return read_all<NvtxDomain>(database,
                                 "SELECT domain_id, s.value, start_ns, end_ns, process_id "
                                 "FROM nvtx_domain_entry LEFT JOIN string_entry s ON s.string_id = name_id "
-                                "ORDER BY domain_id");
+                                "ORDER BY domain_id",
+                                read_row);
 }
 
 Result<std::vector<NvtxCategory>> read_nvtx_categories(const Database& database) {
     return read_all<NvtxCategory>(database,
                                   "SELECT domain_id, category, s.value, process_id FROM nvtx_category_entry "
                                   "LEFT JOIN string_entry s ON s.string_id = name_id "
-                                  "ORDER BY process_id, domain_id, category");
+                                  "ORDER BY process_id, domain_id, category",
+                                  read_row);
 }
 
 Result<std::vector<NvtxRange>> read_nvtx_ranges(const Database& database) {
@@ -146,14 +137,16 @@ Result<std::vector<NvtxRange>> read_nvtx_ranges(const Database& database) {
                                "parent_range_id, level, category, color, payload_type, payload, thread_id, "
                                "process_id FROM nvtx_range_entry "
                                "LEFT JOIN string_entry s ON s.string_id = name_id "
-                               "ORDER BY start_ns, range_id");
+                               "ORDER BY start_ns, range_id",
+                               read_row);
 }
 
 Result<std::vector<NvtxOperator>> read_nvtx_operators(const Database& database) {
     return read_all<NvtxOperator>(database,
                                   "SELECT range_id, framework, s.value, sequence, op_id, shapes, "
                                   "input_op_ids FROM nvtx_operator_entry "
-                                  "JOIN string_entry s ON s.string_id = operator_id ORDER BY range_id");
+                                  "JOIN string_entry s ON s.string_id = operator_id ORDER BY range_id",
+                                  read_row);
 }
 
 } // namespace deepjit::trace

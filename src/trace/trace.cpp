@@ -214,17 +214,6 @@ void read_row(const Statement& row, Process& process) {
     row.read(7, process.lost_bytes);
 }
 
-template <class Record>
-Result<std::vector<Record>> read_all(const Database& database, std::string_view sql) {
-    DEEPJIT_TRY(Statement statement, database.prepare(sql));
-    std::vector<Record> records;
-    for (;;) {
-        DEEPJIT_TRY(const bool has_row, statement.step());
-        if (!has_row) return records;
-        read_row(statement, records.emplace_back());
-    }
-}
-
 } // namespace
 
 struct Trace::Impl {
@@ -277,7 +266,8 @@ Result<std::vector<KernelConfig>> Trace::kernel_configs() const {
         "SELECT c.config_id, n.value, m.value, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
         "registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread "
         "FROM kernel_config_entry c JOIN string_entry n ON n.string_id = c.name_id "
-        "JOIN string_entry m ON m.string_id = c.mangled_name_id ORDER BY c.config_id");
+        "JOIN string_entry m ON m.string_id = c.mangled_name_id ORDER BY c.config_id",
+        read_row);
 }
 
 Result<std::vector<Kernel>> Trace::kernels() const {
@@ -287,7 +277,8 @@ Result<std::vector<Kernel>> Trace::kernels() const {
         "ifnull((SELECT min(l.call_id) FROM host_call_entry l WHERE l.process_id = k.process_id "
         "AND l.correlation_id = k.correlation_id AND l.category IN (1, 2) AND l.capturing = 0), 0), "
         "arguments_id, graph_node_id, graph_id, correlation_id, stream_id, context_id, device_id, process_id, nvtx_range_id "
-        "FROM kernel_entry k ORDER BY device_id, start_ns, kernel_id");
+        "FROM kernel_entry k ORDER BY device_id, start_ns, kernel_id",
+        read_row);
 }
 
 Result<std::optional<TimeSpan>> Trace::kernel_span() const {
@@ -303,7 +294,8 @@ Result<std::vector<HostCall>> Trace::host_calls() const {
     return read_all<HostCall>(impl_->database,
                               "SELECT call_id, category, s.value, start_ns, end_ns, result, correlation_id, "
                               "thread_id, process_id, capturing FROM host_call_entry "
-                              "JOIN string_entry s ON s.string_id = api_id ORDER BY start_ns, call_id");
+                              "JOIN string_entry s ON s.string_id = api_id ORDER BY start_ns, call_id",
+                              read_row);
 }
 
 Result<std::vector<MemoryOp>> Trace::memory_ops() const {
@@ -311,19 +303,23 @@ Result<std::vector<MemoryOp>> Trace::memory_ops() const {
                               "SELECT memory_op_id, kind, start_ns, end_ns, bytes, source_address, "
                               "destination_address, graph_node_id, graph_id, correlation_id, stream_id, "
                               "context_id, device_id, process_id, pageable FROM memory_op_entry "
-                              "ORDER BY device_id, start_ns, memory_op_id");
+                              "ORDER BY device_id, start_ns, memory_op_id",
+                              read_row);
 }
 
 Result<std::vector<Allocation>> Trace::allocations() const {
     return read_all<Allocation>(
-        impl_->database, "SELECT allocation_id, address, bytes, start_ns, end_ns, device_id, process_id "
-                         "FROM allocation_entry ORDER BY start_ns, allocation_id");
+        impl_->database,
+        "SELECT allocation_id, address, bytes, start_ns, end_ns, device_id, process_id "
+        "FROM allocation_entry ORDER BY start_ns, allocation_id",
+        read_row);
 }
 
 Result<std::vector<Overhead>> Trace::overheads() const {
     return read_all<Overhead>(impl_->database,
                               "SELECT kind, start_ns, end_ns, process_id FROM overhead_entry "
-                              "ORDER BY start_ns, overhead_id");
+                              "ORDER BY start_ns, overhead_id",
+                              read_row);
 }
 
 Result<std::vector<GraphLaunch>> Trace::graph_launches() const {
@@ -331,7 +327,8 @@ Result<std::vector<GraphLaunch>> Trace::graph_launches() const {
                                  "SELECT graph_launch_id, start_ns, end_ns, graph_id, correlation_id, "
                                  "stream_id, context_id, device_id, process_id, nvtx_range_id "
                                  "FROM graph_launch_entry "
-                                 "ORDER BY start_ns, graph_launch_id");
+                                 "ORDER BY start_ns, graph_launch_id",
+                                 read_row);
 }
 
 Result<ModuleImage> Trace::module_image(std::int64_t image_id) const {
@@ -341,13 +338,16 @@ Result<ModuleImage> Trace::module_image(std::int64_t image_id) const {
 Result<std::vector<ModuleLoad>> Trace::module_loads() const {
     return read_all<ModuleLoad>(impl_->database,
                                 "SELECT image_id, source, path, module_id, process_id "
-                                "FROM module_load_entry ORDER BY image_id, process_id, source");
+                                "FROM module_load_entry ORDER BY image_id, process_id, source",
+                                read_row);
 }
 
 Result<std::vector<ModuleKernel>> Trace::module_kernels() const {
-    return read_all<ModuleKernel>(impl_->database, "SELECT k.image_id, s.value FROM module_kernel_entry k "
-                                                   "JOIN string_entry s ON s.string_id = k.mangled_name_id "
-                                                   "ORDER BY k.image_id, s.value");
+    return read_all<ModuleKernel>(impl_->database,
+                                  "SELECT k.image_id, s.value FROM module_kernel_entry k "
+                                  "JOIN string_entry s ON s.string_id = k.mangled_name_id "
+                                  "ORDER BY k.image_id, s.value",
+                                  read_row);
 }
 
 Result<std::vector<NvtxDomain>> Trace::nvtx_domains() const {
@@ -370,14 +370,16 @@ Result<std::vector<Device>> Trace::devices() const {
     return read_all<Device>(impl_->database,
                             "SELECT device_id, name, uuid, compute_major, compute_minor, multiprocessors, "
                             "l2_bytes, memory_bytes, memory_bytes_per_second FROM device_entry "
-                            "ORDER BY device_id");
+                            "ORDER BY device_id",
+                            read_row);
 }
 
 Result<std::vector<Process>> Trace::processes() const {
     return read_all<Process>(impl_->database,
                              "SELECT process_id, parent_process_id, start_ns, end_ns, driver_version, "
                              "cupti_version, dropped_records, lost_bytes FROM process_entry "
-                             "ORDER BY start_ns, process_id");
+                             "ORDER BY start_ns, process_id",
+                             read_row);
 }
 
 Result<Arguments> Trace::arguments(std::int64_t arguments_id) const {

@@ -14,10 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t kA = 0x7f0000010000;
-constexpr std::uint64_t kB = 0x7f0000020000;
+constexpr std::uint64_t kBufferA = 0x7f0000010000;
+constexpr std::uint64_t kBufferB = 0x7f0000020000;
 constexpr std::uint64_t kT = 0x7f0000030000;
-constexpr std::uint64_t kOut = 0x7f0000040000;
+constexpr std::uint64_t kBufferOut = 0x7f0000040000;
 constexpr std::int32_t kElements = 1024;
 
 constexpr const char* kAddKernel =
@@ -84,8 +84,8 @@ class LiftChain : public ::testing::Test {
 
     /// Two additions a frame, the second on the first one's result.
     void add_frame(float alpha = 1) {
-        const trace::Arguments first = add_arguments(kT, kA, kB, alpha);
-        const trace::Arguments second = add_arguments(kOut, kT, kA);
+        const trace::Arguments first = add_arguments(kT, kBufferA, kBufferB, alpha);
+        const trace::Arguments second = add_arguments(kBufferOut, kT, kBufferA);
         chain_.occurrences.push_back({launch(kAddKernel, &first), launch(kAddKernel, &second)});
     }
 
@@ -162,12 +162,12 @@ model::BufferUse use_of(std::uint64_t address, std::uint32_t offset, std::uint64
 }
 
 TEST_F(LiftChain, AnUnknownKernelKeepsWhatIsKnownOfItsArguments) {
-    const trace::Arguments scale = scale_arguments(kA, kT, 0.25F);
-    const trace::Arguments add = add_arguments(kOut, kT, kB);
+    const trace::Arguments scale = scale_arguments(kBufferA, kT, 0.25F);
+    const trace::Arguments add = add_arguments(kBufferOut, kT, kBufferB);
     chain_.occurrences = {{launch(kScaleKernel, &scale), launch(kAddKernel, &add)}};
     chain_.steps.resize(2);
     // The buffers are larger than what the kernels touch.
-    chain_.steps[0].buffers = {use_of(kA, 0, 8192, model::Access::Read),
+    chain_.steps[0].buffers = {use_of(kBufferA, 0, 8192, model::Access::Read),
                                use_of(kT, 8, 8192, model::Access::ReadWrite)};
     const auto lifted = lift();
     ASSERT_TRUE(lifted) << lifted.error().message;
@@ -199,10 +199,10 @@ TEST_F(LiftChain, AnUnknownKernelKeepsWhatIsKnownOfItsArguments) {
 }
 
 TEST_F(LiftChain, WithoutASignatureTheBuffersAreNamedAndTheValuesAreBytes) {
-    const trace::Arguments scale = scale_arguments(kA, kT, 1);
+    const trace::Arguments scale = scale_arguments(kBufferA, kT, 1);
     chain_.occurrences = {{launch("scale", &scale)}};
     chain_.steps.resize(1);
-    chain_.steps[0].buffers = {use_of(kA, 0, 0, model::Access::Unknown)};
+    chain_.steps[0].buffers = {use_of(kBufferA, 0, 0, model::Access::Unknown)};
     const auto lifted = lift();
     ASSERT_TRUE(lifted) << lifted.error().message;
     const graph::Op& open = lifted->chain.ops.front();
