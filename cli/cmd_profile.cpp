@@ -1,7 +1,9 @@
 #include "cli/cmd_profile.hpp"
 
+#include "cli/capture_plan.hpp"
 #include "cli/import_report.hpp"
 #include "cli/machine_calibration.hpp"
+#include "cli/option_values.hpp"
 #include "cli/run_facts.hpp"
 #include "cli/run_folder.hpp"
 #include "cli/signal_guard.hpp"
@@ -14,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace deepjit::cli {
@@ -26,6 +29,8 @@ constexpr const char* kInjectionVariable = "CUDA_INJECTION64_PATH";
 constexpr const char* kNvtxInjectionVariable = "NVTX_INJECTION64_PATH";
 constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
 constexpr const char* kGraphLevelVariable = "DEEPJIT_TRACER_GRAPH_LEVEL";
+constexpr const char* kCapturePlanVariable = "DEEPJIT_TRACER_CAPTURE_PLAN";
+constexpr const char* kCapturePlanName = "capture-plan.bin";
 constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
 
 class ProfileCommand : public Command {
@@ -47,6 +52,14 @@ class ProfileCommand : public Command {
         app.add_flag("--graph-level", graph_level_,
                      "Record each launch of a CUDA Graph as a whole, without its kernels: cheaper");
         app.add_flag("--no-modules", no_modules_, "Do not store the device code that the program loads");
+        app.add_option("--capture", capture_,
+                       "Save the buffers that this chain of --from finds and leaves, in one of its runs")
+            ->type_name("CHAIN");
+        app.add_option("--from", capture_from_, "Earlier trace of the program, whose chains advise numbered")
+            ->type_name("TRACE");
+        app.add_option("--capture-limit", capture_limit_, "Buffers to save at most before and after, in MiB")
+            ->type_name("MIB")
+            ->capture_default_str();
         app.add_option("program", target_, "Program to run and its arguments, after --")
             ->type_name("CMD")
             ->required();
@@ -55,9 +68,12 @@ class ProfileCommand : public Command {
 
     Result<ExitCode> run(Terminal& terminal) override {
         DEEPJIT_CHECK(refuse_second_tracer());
+        DEEPJIT_TRY(const std::string plan, read_capture_options());
         DEEPJIT_TRY(const fs::path trace_path, choose_trace_path(output_, force_));
         DEEPJIT_TRY(const fs::path tracer, find_tracer_library());
         DEEPJIT_TRY(const fs::path run_folder, make_temporary_directory("deepjit-run"));
+
+        if (!plan.empty()) DEEPJIT_CHECK(write_file_atomically(run_folder / kCapturePlanName, plan));
 
         const SignalGuard finish_the_trace;
         const auto ended = deepjit::run(target_command(tracer, run_folder));
@@ -85,11 +101,28 @@ class ProfileCommand : public Command {
         remove(run_folder);
         const RecordingOutcome outcome = judge_recording(*summary);
         report_import(terminal, *summary, outcome, trace_path);
+        if (!plan.empty()) report_capture(terminal, summary->capture);
         if (outcome.state == RecordingState::RecordsMissing) return outcome.explanation;
         return exit_code_of_target(status.as_shell_code());
     }
 
   private:
+    /// The plan for the tracer; empty where nothing is to be captured.
+    Result<std::string> read_capture_options() const {
+        if (capture_.empty() && capture_from_.empty()) return std::string();
+        if (capture_.empty())
+            return usage_error("--from needs --capture CHAIN", {}, "see its chains with 'deepjit advise'");
+        if (capture_from_.empty())
+            return usage_error("--capture needs --from TRACE", {},
+                               "record the program once, and let 'deepjit advise' number its chains");
+        DEEPJIT_TRY(const std::int64_t number, parse_count("--capture", capture_));
+        DEEPJIT_TRY(const std::int64_t limit_mib, parse_count("--capture-limit", capture_limit_));
+        constexpr std::int64_t kMostMib = std::int64_t{1} << 20U;
+        constexpr std::int64_t kMostChains = 1'000'000;
+        return capture_plan(capture_from_, static_cast<int>(std::min(number, kMostChains)),
+                            static_cast<std::uint64_t>(std::min(limit_mib, kMostMib)) << 20U);
+    }
+
     static Result<void> refuse_second_tracer() {
         for (const char* variable : {kInjectionVariable, kNvtxInjectionVariable}) {
             const char* other = std::getenv(variable);
@@ -109,6 +142,8 @@ class ProfileCommand : public Command {
                                {kNvtxInjectionVariable, tracer.string()},
                                {kRunFolderVariable, run_folder.string()}};
         if (no_modules_) command.environment.emplace_back(kNoModulesVariable, "1");
+        if (!capture_.empty())
+            command.environment.emplace_back(kCapturePlanVariable, (run_folder / kCapturePlanName).string());
         if (graph_level_) command.environment.emplace_back(kGraphLevelVariable, "1");
         return command;
     }
@@ -145,6 +180,9 @@ class ProfileCommand : public Command {
     bool force_ = false;
     bool no_calibration_ = false;
     bool graph_level_ = false;
+    std::string capture_;
+    fs::path capture_from_;
+    std::string capture_limit_ = "256";
     bool no_modules_ = false;
     std::vector<std::string> target_;
 };

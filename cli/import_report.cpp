@@ -57,4 +57,19 @@ void report_import(Terminal& terminal, const ingest::ImportSummary& summary, con
         terminal.next_command("deepjit advise " + shell_word(trace_path.string()));
 }
 
+void report_capture(Terminal& terminal, const ingest::CaptureSummary& capture) {
+    if (capture.launches == 0)
+        return terminal.warn(failure("the chain was not captured",
+                                     "it did not run twice as a whole in one stream, with the kernels, grids "
+                                     "and blocks of the earlier trace",
+                                     "record the program anew, and capture a chain of that trace"));
+    terminal.note(fmt::format("captured {} around {} ({})", plural(capture.buffers, "buffer", "buffers"),
+                              plural(capture.launches, "launch", "launches"),
+                              format_bytes(static_cast<double>(capture.bytes))));
+    if (capture.missing_buffers > 0)
+        terminal.warn(
+            failure(fmt::format("{} of the buffers were not saved", format_count(capture.missing_buffers)),
+                    "they are over the limit, or could not be read or written", "raise --capture-limit"));
+}
+
 } // namespace deepjit::cli

@@ -94,6 +94,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
 
     ImportSummary summary;
     ModuleImages images(trace, run_folder);
+    CapturedBuffers captures(trace, run_folder);
     std::map<std::uint32_t, std::uint32_t> last_correlation_ids; ///< by process, over its images
     for (const RecordingFile& file : files) {
         const auto mapped = MappedFile::open(file.path);
@@ -106,7 +107,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
             sum_up(summary, unreadable(file, reader.error()));
             continue;
         }
-        WireProcess process(trace, images, file.process_id, last_correlation_ids[file.process_id]);
+        WireProcess process(trace, images, captures, file.process_id, last_correlation_ids[file.process_id]);
         process.import(*reader);
         auto& last = last_correlation_ids[file.process_id];
         last = std::max(last, process.last_correlation_id());
@@ -116,6 +117,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         summary.unresolved_references += process.unresolved_references();
     }
     summary.modules = images.summary();
+    summary.capture = captures.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())
         trace.set_meta(trace::meta_key::kTracerError, error);
     DEEPJIT_CHECK(trace.finish());

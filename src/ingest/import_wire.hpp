@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/base/result.hpp"
+#include "src/ingest/captured_buffers.hpp"
 #include "src/ingest/module_images.hpp"
 
 #include <cstdint>
@@ -43,6 +44,7 @@ struct ImportSummary {
     std::int64_t kernels_recorded = 0; ///< rows written
     std::int64_t graph_launches = 0;   ///< recorded as a whole, without their kernels
     ModuleImageSummary modules;
+    CaptureSummary capture;
     std::int64_t memory_ops = 0;
     std::int64_t host_calls = 0;
     std::int64_t zero_timestamps = 0;

@@ -3,10 +3,9 @@
 #include "src/base/hash.hpp"
 #include "src/ingest/cubin.hpp"
 #include "src/ingest/fat_binary.hpp"
+#include "src/ingest/hash_text.hpp"
 #include "src/ingest/mapped_file.hpp"
 #include "src/ingest/ptx_text.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -56,17 +55,10 @@ std::vector<std::string> kernels_of(trace::ImageKind kind, std::string_view byte
     return names;
 }
 
-std::string hexadecimal(const std::uint8_t (&hash)[16]) {
-    std::string text;
-    for (const std::uint8_t byte : hash)
-        text += fmt::format("{:02x}", byte);
-    return text;
-}
-
 } // namespace
 
 void ModuleImages::add(const wire::ModuleImage& record, std::string_view path, std::uint32_t process_id) {
-    const std::string hash = hexadecimal(record.hash);
+    const std::string hash = hash_text(record.hash);
     const auto known = image_ids_.find(hash);
     const std::int64_t image_id = known != image_ids_.end() ? known->second : import_image(hash, record);
     if (image_id == 0) return;

@@ -39,9 +39,9 @@ std::uint64_t device_launch_key(std::uint32_t correlation_id, std::uint32_t devi
 
 } // namespace
 
-WireProcess::WireProcess(trace::TraceWriter& trace, ModuleImages& images, std::uint32_t process_id,
-                         std::uint32_t correlation_offset)
-    : trace_(trace), images_(images), correlation_offset_(correlation_offset) {
+WireProcess::WireProcess(trace::TraceWriter& trace, ModuleImages& images, CapturedBuffers& captures,
+                         std::uint32_t process_id, std::uint32_t correlation_offset)
+    : trace_(trace), images_(images), captures_(captures), correlation_offset_(correlation_offset) {
     summary_.process_id = process_.process_id = process_id;
 }
 
@@ -168,6 +168,9 @@ void WireProcess::read_dependent(const wire::RecordView& record) {
         add(*launch);
     } else if (const auto allocation = record.as<wire::Allocation>()) {
         allocations_.push_back(*allocation);
+    } else if (record.kind == wire::RecordKind::CapturedBuffer ||
+               record.kind == wire::RecordKind::CapturedLaunch) {
+        read_capture(record);
     } else if (const auto overhead = record.as<wire::Overhead>()) {
         trace::Overhead row;
         row.kind = record.tail<wire::Overhead>();
@@ -175,6 +178,19 @@ void WireProcess::read_dependent(const wire::RecordView& record) {
         row.end_ns = overhead->end_ns;
         row.process_id = process_.process_id;
         trace_.add(row);
+    }
+}
+
+void WireProcess::read_capture(const wire::RecordView& record) {
+    if (const auto buffer = record.as<wire::CapturedBuffer>()) {
+        captures_.add(*buffer, process_.process_id);
+    } else if (const auto launch = record.as<wire::CapturedLaunch>()) {
+        trace::CapturedLaunch row;
+        row.step = launch->step;
+        row.correlation_id = shifted(launch->correlation_id);
+        row.arguments_id = database_arguments_id(launch->arguments_id);
+        row.process_id = process_.process_id;
+        captures_.add(row);
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/ingest/captured_buffers.hpp"
 #include "src/ingest/graph_nodes.hpp"
 #include "src/ingest/import_wire.hpp"
 #include "src/ingest/module_images.hpp"
@@ -21,8 +22,8 @@ class WireProcess {
   public:
     /// `process_id` is what the file's name says, for a recording that lost its start. `correlation_offset`
     /// is added to every correlation id: two images of one process (exec) both count from 1.
-    WireProcess(trace::TraceWriter& trace, ModuleImages& images, std::uint32_t process_id,
-                std::uint32_t correlation_offset);
+    WireProcess(trace::TraceWriter& trace, ModuleImages& images, CapturedBuffers& captures,
+                std::uint32_t process_id, std::uint32_t correlation_offset);
 
     /// `reader` stands at the start of the recording.
     void import(const wire::Reader& reader);
@@ -51,6 +52,7 @@ class WireProcess {
     void read_definition(const wire::RecordView& record);
     void read_definition_of_arguments(const wire::RecordView& record);
     bool read_graph_or_image(const wire::RecordView& record);
+    void read_capture(const wire::RecordView& record);
     void read_dependent(const wire::RecordView& record);
     void add(const wire::KernelConfig& config);
     void add(const wire::HostCall& call, std::uint32_t thread_id);
@@ -69,6 +71,7 @@ class WireProcess {
 
     trace::TraceWriter& trace_;
     ModuleImages& images_;
+    CapturedBuffers& captures_;
     std::uint32_t correlation_offset_;
     std::uint32_t last_correlation_id_ = 0;
     ProcessSummary summary_;

@@ -159,6 +159,24 @@ struct ModuleKernel {
     std::string mangled_name;
 };
 
+/// An allocation around one run of a chain (profile --capture), as the chain found it or as it left it.
+struct CapturedBuffer {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::string hash;     ///< hash_hex() of the contents; empty where they were not saved
+    std::string contents; ///< for the writer; a reader asks for them by hash
+    bool after = false;
+    std::uint32_t process_id = 0;
+};
+
+/// A launch of the run that was captured.
+struct CapturedLaunch {
+    std::uint32_t step = 0; ///< of the chain, from 0
+    std::uint32_t correlation_id = 0;
+    std::int64_t arguments_id = 0;
+    std::uint32_t process_id = 0;
+};
+
 /// One launch of a graph whose nodes were not recorded.
 struct GraphLaunch {
     std::int64_t graph_launch_id = 0;

@@ -207,3 +207,27 @@ CREATE TABLE nvtx_operator_entry (
   shapes TEXT,                             -- of the inputs, JSON: [[2,3],[]]
   input_op_ids TEXT                        -- JSON: [[op_id, output], ...]
 ) STRICT;
+
+-- Buffers of one run of a chain (profile --capture): the contents once, then where they were seen.
+CREATE TABLE captured_contents_entry (
+  contents_id INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,               -- XXH3-128 of the bytes, 32 hexadecimal digits
+  bytes INTEGER NOT NULL,                  -- uncompressed
+  compression TEXT NOT NULL,               -- 'none' or 'zlib', of `data`
+  data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE captured_buffer_entry (
+  process_id INTEGER NOT NULL,
+  after INTEGER NOT NULL,                  -- 0: as the first launch found it; 1: as the last one left it
+  address INTEGER NOT NULL,                -- of the whole allocation
+  bytes INTEGER NOT NULL,
+  contents_id INTEGER REFERENCES captured_contents_entry -- NULL: over the limit, or not readable
+) STRICT;
+
+CREATE TABLE captured_launch_entry (
+  process_id INTEGER NOT NULL,
+  step INTEGER NOT NULL,                   -- of the chain, from 0
+  correlation_id INTEGER NOT NULL,
+  arguments_id INTEGER NOT NULL            -- 0: not recorded
+) STRICT;

@@ -1,6 +1,7 @@
 #include "src/trace/trace.hpp"
 
 #include "src/base/files.hpp"
+#include "src/trace/capture_rows.hpp"
 #include "src/trace/database.hpp"
 #include "src/trace/module_rows.hpp"
 #include "src/trace/nvtx_rows.hpp"
@@ -191,6 +192,21 @@ void read_row(const Statement& row, ModuleKernel& kernel) {
     kernel.mangled_name = row.bytes(1);
 }
 
+void read_row(const Statement& row, CapturedBuffer& buffer) {
+    row.read(0, buffer.address);
+    row.read(1, buffer.bytes);
+    buffer.hash = row.bytes(2);
+    buffer.after = row.integer(3) != 0;
+    row.read(4, buffer.process_id);
+}
+
+void read_row(const Statement& row, CapturedLaunch& launch) {
+    row.read(0, launch.step);
+    row.read(1, launch.correlation_id);
+    row.read(2, launch.arguments_id);
+    row.read(3, launch.process_id);
+}
+
 void read_row(const Statement& row, Device& device) {
     row.read(0, device.device_id);
     device.name = row.bytes(1);
@@ -364,6 +380,22 @@ Result<std::vector<NvtxRange>> Trace::nvtx_ranges() const {
 
 Result<std::vector<NvtxOperator>> Trace::nvtx_operators() const {
     return read_nvtx_operators(impl_->database);
+}
+
+Result<std::vector<CapturedBuffer>> Trace::captured_buffers() const {
+    return read_all<CapturedBuffer>(impl_->database,
+                                    "SELECT b.address, b.bytes, c.hash, b.after, b.process_id "
+                                    "FROM captured_buffer_entry b LEFT JOIN captured_contents_entry c "
+                                    "ON c.contents_id = b.contents_id ORDER BY b.rowid");
+}
+
+Result<std::string> Trace::captured_bytes(const std::string& hash) const {
+    return read_captured_bytes(impl_->database, hash, impl_->path.string());
+}
+
+Result<std::vector<CapturedLaunch>> Trace::captured_launches() const {
+    return read_all<CapturedLaunch>(impl_->database, "SELECT step, correlation_id, arguments_id, process_id "
+                                                     "FROM captured_launch_entry ORDER BY process_id, step");
 }
 
 Result<std::vector<Device>> Trace::devices() const {

@@ -69,6 +69,11 @@ class Trace {
     /// Ranges and marks by start.
     Result<std::vector<NvtxRange>> nvtx_ranges() const;
     Result<std::vector<NvtxOperator>> nvtx_operators() const;
+    /// Without contents; captured_bytes() gives those of a hash.
+    Result<std::vector<CapturedBuffer>> captured_buffers() const;
+    Result<std::string> captured_bytes(const std::string& hash) const;
+    /// By step.
+    Result<std::vector<CapturedLaunch>> captured_launches() const;
     Result<std::vector<Device>> devices() const;
     Result<std::vector<Process>> processes() const;
     /// Arguments by id; an error where the id is unknown.
@@ -121,6 +126,9 @@ class TraceWriter {
     void add(const NvtxCategory& category);
     void add(const NvtxRange& range);
     void add(const NvtxOperator& row);
+    /// Contents of the same hash are stored once.
+    void add(const CapturedBuffer& buffer);
+    void add(const CapturedLaunch& launch);
 
     /// Builds indexes and views, commits and moves the file into place.
     Result<void> finish();

@@ -1,4 +1,5 @@
 #include "src/base/files.hpp"
+#include "src/trace/capture_rows.hpp"
 #include "src/trace/database.hpp"
 #include "src/trace/embedded_sql.hpp"
 #include "src/trace/module_rows.hpp"
@@ -81,6 +82,7 @@ struct TraceWriter::Impl {
     Statement meta, string, process, device, config, kernel, call, layout, arguments, memory_op, allocation,
         overhead, graph_launch;
     ModuleRowWriter modules;
+    CaptureRowWriter captures;
     NvtxRowWriter nvtx;
     std::unordered_map<std::string, std::int64_t, StringHash, std::equal_to<>> string_ids;
     std::map<std::array<std::int64_t, 12>, std::int64_t> config_ids;
@@ -158,6 +160,7 @@ Result<void> TraceWriter::Impl::begin() {
                           "process_id, device_id, context_id, stream_id, start_ns, end_ns, correlation_id, "
                           "graph_id, nvtx_range_id"));
     DEEPJIT_CHECK(modules.prepare(database));
+    DEEPJIT_CHECK(captures.prepare(database));
     return nvtx.prepare(database);
 }
 
@@ -183,6 +186,7 @@ Result<void> TraceWriter::Impl::finish() {
         *statement = Statement();
     modules.release();
     nvtx.release();
+    captures.release();
     database.close();
     if (const int error_number = flush_to_disk(temporary_path, O_RDWR))
         return cannot_write(path, error_number);
@@ -347,6 +351,14 @@ void TraceWriter::add(const NvtxRange& range) {
 void TraceWriter::add(const NvtxOperator& row) {
     const std::int64_t operator_id = impl_->intern(row.operator_name);
     if (!impl_->error) impl_->keep(impl_->nvtx.add(row, operator_id));
+}
+
+void TraceWriter::add(const CapturedBuffer& buffer) {
+    if (!impl_->error) impl_->keep(impl_->captures.add(buffer));
+}
+
+void TraceWriter::add(const CapturedLaunch& launch) {
+    if (!impl_->error) impl_->keep(impl_->captures.add(launch));
 }
 
 Result<void> TraceWriter::finish() {

@@ -138,3 +138,11 @@ SELECT o.range_id, r.process_id, r.thread_id, o.framework, s.value AS operator, 
        o.input_op_ids, r.start_ns, r.end_ns
 FROM nvtx_operator_entry o JOIN nvtx_range_entry r ON r.range_id = o.range_id
 JOIN string_entry s ON s.string_id = o.operator_id;
+
+CREATE VIEW captured_buffers AS
+SELECT b.process_id, CASE b.after WHEN 0 THEN 'before' ELSE 'after' END AS moment, b.address,
+       printf('0x%x', b.address) AS address_hex, b.bytes, c.hash
+FROM captured_buffer_entry b LEFT JOIN captured_contents_entry c ON c.contents_id = b.contents_id;
+
+CREATE VIEW captured_launches AS
+SELECT process_id, step, correlation_id, arguments_id FROM captured_launch_entry;

@@ -33,6 +33,7 @@ std::string_view packed_arguments(void* const* extra) noexcept {
 
 std::uint32_t ArgumentCapture::save(ThreadState& state, CUfunction function, void* const* kernel_parameters,
                                     void* const* extra) noexcept {
+    state.argument_bytes_used = 0;
     const ParameterLayout* const layout = layout_of(state, function);
     if (layout == nullptr || layout->layout_id == 0) return 0;
     char* const bytes = reinterpret_cast<char*>(state.argument_bytes);
@@ -49,6 +50,7 @@ std::uint32_t ArgumentCapture::save(ThreadState& state, CUfunction function, voi
     } else if (layout->count != 0) {
         return 0;
     }
+    state.argument_bytes_used = layout->total_bytes;
     return definitions().arguments_id_of(state, layout->layout_id, {bytes, layout->total_bytes});
 }
 

@@ -1,5 +1,6 @@
 #include "src/tracer/callbacks.hpp"
 
+#include "src/tracer/buffer_capture.hpp"
 #include "src/tracer/clock.hpp"
 #include "src/tracer/copy_addresses.hpp"
 #include "src/tracer/graph_calls.hpp"
@@ -7,6 +8,8 @@
 #include "src/tracer/recording.hpp"
 #include "src/tracer/session.hpp"
 #include "src/tracer/watched_calls.hpp"
+
+#include <cstring>
 
 namespace deepjit::tracer {
 namespace {
@@ -24,20 +27,38 @@ struct LaunchParameters {
     CUstream stream = nullptr;
     void* const* kernel_parameters = nullptr;
     void* const* extra = nullptr;
+    std::uint32_t grid[3] = {1, 1, 1};
+    std::uint32_t block[3] = {1, 1, 1};
 };
 
 LaunchParameters launch_parameters(CallForm form, const void* raw) noexcept {
     if (form == CallForm::LaunchKernel) {
         const auto& call = *static_cast<const cuLaunchKernel_params*>(raw);
-        return {call.f, call.hStream, call.kernelParams, call.extra};
+        return {call.f,
+                call.hStream,
+                call.kernelParams,
+                call.extra,
+                {call.gridDimX, call.gridDimY, call.gridDimZ},
+                {call.blockDimX, call.blockDimY, call.blockDimZ}};
     }
     if (form == CallForm::LaunchKernelEx) {
         const auto& call = *static_cast<const cuLaunchKernelEx_params*>(raw);
-        return {call.f, call.config != nullptr ? call.config->hStream : nullptr, call.kernelParams,
-                call.extra};
+        if (call.config == nullptr) return {call.f, nullptr, call.kernelParams, call.extra, {}, {}};
+        const CUlaunchConfig& config = *call.config;
+        return {call.f,
+                config.hStream,
+                call.kernelParams,
+                call.extra,
+                {config.gridDimX, config.gridDimY, config.gridDimZ},
+                {config.blockDimX, config.blockDimY, config.blockDimZ}};
     }
     const auto& call = *static_cast<const cuLaunchCooperativeKernel_params*>(raw);
-    return {call.f, call.hStream, call.kernelParams, nullptr};
+    return {call.f,
+            call.hStream,
+            call.kernelParams,
+            nullptr,
+            {call.gridDimX, call.gridDimY, call.gridDimZ},
+            {call.blockDimX, call.blockDimY, call.blockDimZ}};
 }
 
 bool is_kernel_launch(CallForm form) noexcept {
@@ -77,6 +98,19 @@ bool changes_graph(CallForm form) noexcept {
     return form >= CallForm::AddGraphNode && form <= CallForm::UpdateExecGraph;
 }
 
+void tell_capture(const ThreadState& state, const OpenCall& open, const LaunchParameters& launch,
+                  const CUpti_CallbackData& data) noexcept {
+    CaptureLaunch seen;
+    seen.mangled_name = data.symbolName;
+    std::memcpy(seen.grid, launch.grid, sizeof seen.grid);
+    std::memcpy(seen.block, launch.block, sizeof seen.block);
+    seen.stream = launch.stream;
+    seen.correlation_id = data.correlationId;
+    seen.arguments_id = open.arguments_id;
+    seen.arguments = {reinterpret_cast<const char*>(state.argument_bytes), state.argument_bytes_used};
+    buffer_capture().on_launch_begins(seen);
+}
+
 void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackData& data) noexcept {
     // An exit callback may be missing (the target left the call by longjmp): then start over.
     if (state.open_calls == ThreadState::kMaxOpenCalls) state.open_calls = 0;
@@ -90,6 +124,7 @@ void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackD
             session().arguments.save(state, launch.function, launch.kernel_parameters, launch.extra);
         if (session().open_captures.load(std::memory_order_relaxed) != 0)
             open.capturing = is_capturing(launch.stream);
+        if (buffer_capture().armed() && !open.capturing) tell_capture(state, open, launch, data);
     } else if (is_copy_or_fill(call.form)) {
         if (session().open_captures.load(std::memory_order_relaxed) != 0) {
             const CopyAddresses addresses = copy_addresses(call.form, data.functionParams);
@@ -133,11 +168,14 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     if (call.form == CallForm::EndCapture && captures.load() != 0) captures.fetch_sub(1);
     if (is_copy_or_fill(call.form)) record_copy_addresses(call.form, data);
     if (result != CUDA_SUCCESS) return;
+    if (is_kernel_launch(call.form) && buffer_capture().armed() && !open.capturing)
+        buffer_capture().on_launch_succeeded(launch_parameters(call.form, data.functionParams).stream);
     if (changes_graph(call.form)) on_graph_call_succeeded(open, call, data.functionParams);
     if (call.form == CallForm::LoadModule) on_module_load_call(call, data.functionParams);
 }
 
 void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+    if (buffer_capture().armed() && BufferCapture::is_own_call()) return;
     const WatchedCall* const call = watched_call(id);
     ThreadState* const state = recording().thread_state();
     if (call == nullptr || state == nullptr) return recording().swallow_error();

@@ -30,6 +30,9 @@ void DriverLibrary::open() noexcept {
     find(library, "cuKernelGetParamInfo", kernel_get_param_info);
     find(library, "cuStreamIsCapturing", stream_is_capturing);
     find(library, "cuStreamGetCtx", stream_get_ctx);
+    find(library, "cuStreamSynchronize", stream_synchronize);
+    find(library, "cuMemGetAddressRange_v2", mem_get_address_range);
+    find(library, "cuMemcpyDtoH_v2", memcpy_dtoh);
     if (driver_get_version == nullptr || driver_get_version(&version) != CUDA_SUCCESS) version = 0;
 }
 

@@ -18,6 +18,9 @@ struct DriverLibrary {
     decltype(&cuKernelGetParamInfo) kernel_get_param_info = nullptr; ///< 12.4
     decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
     decltype(&cuStreamGetCtx) stream_get_ctx = nullptr;
+    decltype(&cuStreamSynchronize) stream_synchronize = nullptr;
+    decltype(&cuMemGetAddressRange) mem_get_address_range = nullptr;
+    decltype(&cuMemcpyDtoH) memcpy_dtoh = nullptr;
 
     int version = 0; ///< 13000 for 13.0, 0 unknown
 

@@ -2,6 +2,7 @@
 
 #include "src/base/image_format.hpp"
 #include "src/tracer/clock.hpp"
+#include "src/tracer/file_writing.hpp"
 #include "src/tracer/recording.hpp"
 #include "src/tracer/target_memory.hpp"
 
@@ -12,7 +13,6 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,23 +26,6 @@ static_assert(sizeof(XXH128_canonical_t) == sizeof(wire::ModuleImage::hash));
 void hexadecimal(XXH128_hash_t hash, char (&text)[33]) noexcept {
     std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
                   static_cast<unsigned long long>(hash.low64));
-}
-
-/// A write beyond RLIMIT_FSIZE would kill the target with SIGXFSZ.
-bool exceeds_file_size_limit(std::uint64_t bytes) noexcept {
-    rlimit limit{};
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
-}
-
-bool write_all(int file, const std::byte* bytes, std::size_t count) noexcept {
-    while (count > 0) {
-        const ssize_t written = ::write(file, bytes, count);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes += written;
-        count -= static_cast<std::size_t>(written);
-    }
-    return true;
 }
 
 } // namespace
@@ -211,7 +194,7 @@ bool ImageStore::write_temporary(const Contents& contents, XXH128_hash_t hash, c
     for (std::uint64_t offset = 0; whole && offset < contents.bytes;) {
         const auto count =
             static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes, contents.bytes - offset));
-        whole = contents.read(offset, chunk_, count) && write_all(file, chunk_, count);
+        whole = contents.read(offset, chunk_, count) && write_all(file, chunk_, count) == 0;
         XXH3_128bits_update(&state, chunk_, count);
         offset += count;
     }

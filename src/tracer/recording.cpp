@@ -1,6 +1,7 @@
 #include "src/tracer/recording.hpp"
 
 #include "src/tracer/clock.hpp"
+#include "src/tracer/file_writing.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +12,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,25 +27,6 @@ pthread_once_t thread_end_key_once = PTHREAD_ONCE_INIT;
 void release_thread_state(void* state) noexcept {
     this_thread = nullptr;
     static_cast<ThreadState*>(state)->in_use.store(false, std::memory_order_release);
-}
-
-/// 0, or errno of the first write that failed.
-int write_all(int file, const void* bytes, std::size_t count) noexcept {
-    auto* at = static_cast<const char*>(bytes);
-    while (count > 0) {
-        const ssize_t written = ::write(file, at, count);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return written < 0 ? errno : EIO;
-        at += written;
-        count -= static_cast<std::size_t>(written);
-    }
-    return 0;
-}
-
-/// A write beyond RLIMIT_FSIZE would kill the target with SIGXFSZ.
-bool exceeds_file_size_limit(std::uint64_t bytes) noexcept {
-    rlimit limit{};
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
 }
 
 } // namespace

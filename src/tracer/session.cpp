@@ -1,6 +1,7 @@
 #include "src/tracer/session.hpp"
 
 #include "src/tracer/activity.hpp"
+#include "src/tracer/buffer_capture.hpp"
 #include "src/tracer/callbacks.hpp"
 #include "src/tracer/clock.hpp"
 #include "src/tracer/definitions.hpp"
@@ -116,6 +117,8 @@ void Session::start_cuda() noexcept {
     driver.open();
     cupti_opened_ = cupti.open(driver.version, error_text_, sizeof error_text_);
     record_process_start(); // again, with the versions
+    if (const char* const plan = std::getenv("DEEPJIT_TRACER_CAPTURE_PLAN"); plan != nullptr && *plan != '\0')
+        buffer_capture().open(plan, std::getenv("DEEPJIT_RUN_DIR"));
     if (!is_set("DEEPJIT_TRACER_NO_MODULES")) image_store().open(std::getenv("DEEPJIT_RUN_DIR"));
     for (const WatchedCall& call : watched_calls()) {
         wire::ApiName name;

@@ -73,6 +73,7 @@ struct ThreadState {
     KnownContent known_names[kKnownNames];
     KnownLayout known_layouts[kKnownLayouts];
     std::byte argument_bytes[kMaxArgumentBytes];
+    std::uint32_t argument_bytes_used = 0; ///< by the launch whose arguments were saved last; 0 unknown
 };
 
 inline void increment(std::atomic<std::uint64_t>& counter) noexcept {

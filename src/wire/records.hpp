@@ -64,6 +64,8 @@ enum class RecordKind : std::uint8_t {
     GraphExecUpdate = 45,
     BatchCopyAddresses = 46,
     GraphLaunch = 47,
+    CapturedBuffer = 48,
+    CapturedLaunch = 49,
 };
 
 /// Why recording stopped before the process ended.
@@ -469,6 +471,28 @@ struct NvtxMark {
     std::uint32_t domain_id = 0;
     std::uint32_t name_id = 0;
     std::int64_t time_ns = 0;
+};
+
+/// A buffer around one run of a chain (capture_plan.hpp). Its bytes lie beside the recording in
+/// `buffer-<hash>.bin`.
+struct CapturedBuffer {
+    static constexpr auto kKind = RecordKind::CapturedBuffer;
+    static constexpr std::uint8_t kAfter = 1;   ///< header flag: as the chain left it, else as it found it
+    static constexpr std::uint8_t kMissing = 2; ///< header flag: over the limit or unreadable, not saved
+    RecordHeader header;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::uint8_t hash[16] = {}; ///< as ModuleImage::hash
+};
+inline constexpr const char* kBufferFilePrefix = "buffer-";
+
+/// A launch of the captured run, in the order of the chain.
+struct CapturedLaunch {
+    static constexpr auto kKind = RecordKind::CapturedLaunch;
+    RecordHeader header;
+    std::uint32_t step = 0;
+    std::uint32_t correlation_id = 0;
+    std::uint32_t arguments_id = 0;
 };
 
 #pragma pack(pop)

@@ -87,6 +87,7 @@ struct ApiEvent {
     std::uint32_t callback_id = 0;
     const char* name = nullptr;
     const void* parameters = nullptr;
+    const char* symbol_name = nullptr; ///< of launches
     CUresult* result = nullptr;
     std::uint64_t* correlation_data = nullptr;
     std::uint32_t correlation_id = 0;

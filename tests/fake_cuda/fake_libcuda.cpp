@@ -100,7 +100,8 @@ void wait_until(std::int64_t time_ns) {
 
 /// Calls `body` between the entry and exit hooks of the driver call `id`.
 template <class Parameters, class Body>
-CUresult traced(CUpti_CallbackId id, const char* name, const Parameters& parameters, Body body) {
+CUresult traced(CUpti_CallbackId id, const char* name, const Parameters& parameters, Body body,
+                const char* symbol_name = nullptr) {
     if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
     std::uint64_t correlation_data = 0;
     CUresult result = CUDA_SUCCESS;
@@ -111,6 +112,7 @@ CUresult traced(CUpti_CallbackId id, const char* name, const Parameters& paramet
     event.result = &result;
     event.correlation_data = &correlation_data;
     event.correlation_id = next_correlation_id++;
+    event.symbol_name = symbol_name;
     if (hooks.on_api != nullptr) hooks.on_api(event);
     current_correlation_id = event.correlation_id;
     result = body();
@@ -123,6 +125,10 @@ CUresult traced(CUpti_CallbackId id, const char* name, const Parameters& paramet
     CUPTI_DRIVER_TRACE_CBID_##api, #api, api##_params {                                                      \
         __VA_ARGS__                                                                                          \
     }
+
+const char* name_of(CUfunction function) {
+    return function == nullptr ? nullptr : reinterpret_cast<const Kernel*>(function)->name.c_str();
+}
 
 /// Lets the device run `work` after what is already in the stream; returns when it ends.
 std::int64_t run_on_device(Stream& stream, DeviceWork work) {
@@ -174,6 +180,17 @@ bool takes_cubins() {
     return takes;
 }
 
+/// FAKE_CUDA_KERNELS_WRITE: adds one to the byte that the last pointer argument points to.
+void write_output(const Kernel& kernel, void** kernel_parameters) {
+    static const bool writes = number_from_environment("FAKE_CUDA_KERNELS_WRITE", 0) != 0;
+    if (!writes || kernel_parameters == nullptr) return;
+    unsigned char* output = nullptr;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+        if (kernel.parameters[i].size_bytes == sizeof output)
+            output = *static_cast<unsigned char**>(kernel_parameters[i]);
+    if (output != nullptr) ++*output;
+}
+
 CUresult launch(CUfunction function, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3],
                 std::uint32_t shared_bytes, CUstream stream, void** kernel_parameters, void** extra) {
     const auto* const kernel = reinterpret_cast<const Kernel*>(function);
@@ -191,6 +208,7 @@ CUresult launch(CUfunction function, const std::uint32_t (&grid)[3], const std::
     std::copy(std::begin(grid), std::end(grid), work.grid);
     std::copy(std::begin(block), std::end(block), work.block);
     work.dynamic_shared_bytes = shared_bytes;
+    write_output(*kernel, kernel_parameters);
     return submit(stream, work);
 }
 
@@ -535,33 +553,40 @@ FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsig
                                  unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                  unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                                  void** kernel_parameters, void** extra) {
-    return traced(CALL(cuLaunchKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                       shared_bytes, stream, kernel_parameters, extra),
-                  [&]() -> CUresult {
-                      return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                                    shared_bytes, stream, kernel_parameters, extra);
-                  });
+    return traced(
+        CALL(cuLaunchKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+             stream, kernel_parameters, extra),
+        [&]() -> CUresult {
+            return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
+                          stream, kernel_parameters, extra);
+        },
+        name_of(function));
 }
 
 FAKE_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
                                    void** kernel_parameters, void** extra) {
-    return traced(CALL(cuLaunchKernelEx, config, function, kernel_parameters, extra), [&]() -> CUresult {
-        return launch(function, {config->gridDimX, config->gridDimY, config->gridDimZ},
-                      {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
-                      config->hStream, kernel_parameters, extra);
-    });
+    return traced(
+        CALL(cuLaunchKernelEx, config, function, kernel_parameters, extra),
+        [&]() -> CUresult {
+            return launch(function, {config->gridDimX, config->gridDimY, config->gridDimZ},
+                          {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
+                          config->hStream, kernel_parameters, extra);
+        },
+        name_of(function));
 }
 
 FAKE_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                             unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                                             void** kernel_parameters) {
-    return traced(CALL(cuLaunchCooperativeKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                       shared_bytes, stream, kernel_parameters),
-                  [&]() -> CUresult {
-                      return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                                    shared_bytes, stream, kernel_parameters, nullptr);
-                  });
+    return traced(
+        CALL(cuLaunchCooperativeKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+             shared_bytes, stream, kernel_parameters),
+        [&]() -> CUresult {
+            return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
+                          stream, kernel_parameters, nullptr);
+        },
+        name_of(function));
 }
 
 FAKE_API CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launches, unsigned int count,
@@ -592,6 +617,17 @@ FAKE_API CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
         if (hooks.on_memory != nullptr) hooks.on_memory({false, *address, bytes, current_correlation_id});
         return CUDA_SUCCESS;
     });
+}
+
+FAKE_API CUresult cuMemGetAddressRange_v2(CUdeviceptr* start, std::size_t* bytes, CUdeviceptr address) {
+    const std::lock_guard guard(state_mutex);
+    auto after = allocations.upper_bound(address);
+    if (after == allocations.begin()) return CUDA_ERROR_NOT_FOUND;
+    const auto& [first, size] = *--after;
+    if (address - first >= size) return CUDA_ERROR_NOT_FOUND;
+    *start = first;
+    *bytes = size;
+    return CUDA_SUCCESS;
 }
 
 FAKE_API CUresult cuMemFree_v2(CUdeviceptr address) {

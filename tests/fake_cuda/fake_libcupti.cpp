@@ -100,6 +100,7 @@ void on_api(const ApiEvent& event) {
     data.callbackSite = event.is_exit ? CUPTI_API_EXIT : CUPTI_API_ENTER;
     data.functionName = event.name;
     data.functionParams = event.parameters;
+    data.symbolName = event.symbol_name;
     data.functionReturnValue = event.is_exit ? event.result : nullptr;
     data.contextUid = 1;
     data.correlationData = event.correlation_data;

@@ -41,13 +41,13 @@ std::string random_bytes(std::size_t count) {
 }
 
 TEST_F(ModuleRows, an_image_comes_back_byte_for_byte_whether_it_compresses_or_not) {
-    const std::string easy(100'000, 'a');
+    const std::string easy(2'000'000, 'a');
     const std::string hard = random_bytes(100'000);
     const auto first = writer_.add_module_image(image_of(easy));
     const auto second = writer_.add_module_image(image_of(hard, ImageKind::FatBinary));
     const auto third = writer_.add_module_image(image_of("x", ImageKind::Ptx));
     const Trace trace = read_back();
-    EXPECT_LT(std::filesystem::file_size(path_), 250'000U);
+    EXPECT_LT(std::filesystem::file_size(path_), easy.size() / 2);
     EXPECT_EQ(trace.module_image(first)->bytes, easy);
     EXPECT_EQ(trace.module_image(second)->bytes, hard);
     EXPECT_EQ(trace.module_image(second)->kind, ImageKind::FatBinary);
