@@ -30,6 +30,7 @@ class Tracer : public testing::Test {
         return {{"LD_LIBRARY_PATH", FAKE_CUDA_FOLDER},
                 {"DEEPJIT_CUPTI_LIBRARY", FAKE_CUDA_FOLDER "/libcupti.so.13"},
                 {"CUDA_INJECTION64_PATH", TRACER_LIBRARY},
+                {"NVTX_INJECTION64_PATH", TRACER_LIBRARY},
                 {"DEEPJIT_RUN_DIR", folder_.string()}};
     }
 
