@@ -1,3 +1,4 @@
+#include "tests/fake_cuda/device_image.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
 #include "tests/fake_cuda/nvtx_library.hpp"
 
@@ -42,8 +43,9 @@ void start_cuda() {
     check(cuInit(0));
     check(cuDevicePrimaryCtxRetain(&context, 0));
     check(cuCtxSetCurrent(context));
+    fake_cuda_load_images_as(&kImage);
     CUmodule module = nullptr;
-    check(cuModuleLoadData(&module, &kImage));
+    check(cuModuleLoadData(&module, fake_cuda::ptx_with({kKernel.name}).c_str()));
     check(cuModuleGetFunction(&kernel, module, kKernel.name));
 }
 
