@@ -386,7 +386,8 @@ Result<std::vector<CapturedBuffer>> Trace::captured_buffers() const {
     return read_all<CapturedBuffer>(impl_->database,
                                     "SELECT b.address, b.bytes, c.hash, b.after, b.process_id "
                                     "FROM captured_buffer_entry b LEFT JOIN captured_contents_entry c "
-                                    "ON c.contents_id = b.contents_id ORDER BY b.rowid");
+                                    "ON c.contents_id = b.contents_id ORDER BY b.rowid",
+                                    read_row);
 }
 
 Result<std::string> Trace::captured_bytes(const std::string& hash) const {
@@ -394,8 +395,10 @@ Result<std::string> Trace::captured_bytes(const std::string& hash) const {
 }
 
 Result<std::vector<CapturedLaunch>> Trace::captured_launches() const {
-    return read_all<CapturedLaunch>(impl_->database, "SELECT step, correlation_id, arguments_id, process_id "
-                                                     "FROM captured_launch_entry ORDER BY process_id, step");
+    return read_all<CapturedLaunch>(impl_->database,
+                                    "SELECT step, correlation_id, arguments_id, process_id "
+                                    "FROM captured_launch_entry ORDER BY process_id, step",
+                                    read_row);
 }
 
 Result<std::vector<Device>> Trace::devices() const {
