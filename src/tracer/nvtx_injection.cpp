@@ -262,3 +262,9 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) noexcept {
     install_domains(table_of(*callbacks, NVTX_CB_MODULE_CORE2));
     return 1;
 }
+
+/// The same for NVTX 2, a shared library (libnvToolsExt.so.1) of CUDA 12 and before; its tables are the same.
+extern "C" __attribute__((visibility("default"))) int
+InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_export_table) noexcept {
+    return InitializeInjectionNvtx2(get_export_table);
+}

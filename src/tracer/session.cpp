@@ -270,7 +270,7 @@ void Session::run_flusher() noexcept {
         // Hands over buffers whose records are all complete, full or not. cuptiActivityFlushPeriod is no
         // substitute: it hands over full buffers alone (cupti_activity.h of 13.0), and a buffer holds
         // thousands of kernels.
-        if (kernel_activity_) cupti.activity_flush_all(0);
+        if (cuda_started_.load() && kernel_activity_) cupti.activity_flush_all(0);
         record_what_changed();
         pthread_mutex_lock(&flusher_mutex);
     }
@@ -282,7 +282,7 @@ void Session::run_flusher() noexcept {
 
 void Session::finish() noexcept {
     record_what_changed(); // what is already here is safe should CUPTI hang
-    if (kernel_activity_) cupti.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (cuda_started_.load() && kernel_activity_) cupti.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     wire::ProcessEnd end;
     end.time_ns = now_ns();
     recording().define(end);
