@@ -236,6 +236,11 @@ void unbalanced() {
     nvtxRangePushA("left open");
     nvtxRangeStartA("never ended");
     nvtxRangePushA("inside it");
+    std::thread([] { nvtxRangePushA("left by its thread"); }).join();
+    std::thread([] {
+        expect(nvtxRangePushA("of a later thread") == 0);
+        expect(nvtxRangePop() == 0);
+    }).join();
     // More domains than a thread's levels are kept for: levels are then unknown, ranges recorded.
     for (int i = 0; i < 100; ++i) {
         nvtxDomainHandle_t const domain = nvtxDomainCreateA(("d" + std::to_string(i)).c_str());

@@ -71,6 +71,22 @@ TEST(RecordingOutcome, a_tracer_that_could_not_watch_is_no_proof_that_nothing_wa
     EXPECT_EQ(outcome.explanation.message, "the program used CUDA, but the tracer could not watch it");
 }
 
+TEST(RecordingOutcome, a_program_that_used_nvtx_alone_never_initialised_the_driver) {
+    ingest::ProcessSummary process;
+    process.reached_cuda = false;
+    for (const bool ended : {true, false}) { // killed or not: it had not called cuInit
+        process.ended = ended;
+        const auto outcome = judge_recording(summary_of({process}));
+        EXPECT_EQ(outcome.state, RecordingState::DriverNotInitialised);
+        EXPECT_THAT(outcome.warnings, IsEmpty());
+    }
+    auto recorded = watched_process();
+    recorded.kernels_recorded = 9;
+    const auto outcome = judge_recording(summary_of({process, recorded}));
+    EXPECT_EQ(outcome.state, RecordingState::Recorded);
+    EXPECT_THAT(outcome.warnings, IsEmpty());
+}
+
 TEST(RecordingOutcome, each_known_cause_has_its_own_remedy) {
     EXPECT_THAT(explain_missing_records(15, "").hint, HasSubstr("stub libcuda"));
     EXPECT_THAT(explain_missing_records(35, "").hint, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));

@@ -223,7 +223,10 @@ TEST_F(Nvtx, RangesThatAreNotClosedAndPopsOfNothingDoNoHarm) {
     EXPECT_FALSE(range_named("never ended").end_ns);
     EXPECT_FALSE(range_named("inside it").end_ns);
     EXPECT_EQ(range_named("inside it").parent_range_id, range_named("left open").range_id);
-    EXPECT_EQ(ranges().size(), 4U + 100U);
+    EXPECT_FALSE(range_named("left by its thread").end_ns);
+    EXPECT_TRUE(range_named("of a later thread").end_ns);
+    EXPECT_EQ(range_named("of a later thread").level, 0U);
+    EXPECT_EQ(ranges().size(), 4U + 2U + 100U);
     EXPECT_EQ(trace().nvtx_domains()->size(), 1U + 100U);
 }
 
