@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 
 namespace deepjit::cli {
 namespace {
@@ -61,6 +62,9 @@ class AdviseCommand final : public Command {
         for (const Share& share : shares_) {
             DEEPJIT_TRY(options_.*share.value, parse_share(share.option, share.text));
         }
+        if (std::error_code ignored; std::filesystem::equivalent(output_, trace_, ignored))
+            return usage_error(fmt::format("the report would overwrite the trace '{}'", trace_), {},
+                               "choose another file with -o");
         DEEPJIT_TRY(const trace::Trace trace, trace::Trace::open(trace_));
         DEEPJIT_TRY(const model::TraceData data, model::load_trace_data(trace));
         const model::Report report = analyzers::advise(data, options_);

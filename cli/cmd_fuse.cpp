@@ -150,13 +150,14 @@ class FuseCommand final : public Command {
             note(terminal, fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
         input.chain.name = name;
 
+        const bool is_unfinished = std::any_of(input.chain.ops.begin(), input.chain.ops.end(),
+                                               [](const auto& op) { return op.is_open(); });
         emit::WriteOptions write_options;
         write_options.force = force_;
+        write_options.worth = is_unfinished ? emit::Worth::Unfinished : emit::Worth::Verified;
         if (!input.from_trace) write_options.edited_input = input_;
         DEEPJIT_CHECK(emit::check_replaceable(directory_, name, write_options));
-        if (std::any_of(input.chain.ops.begin(), input.chain.ops.end(),
-                        [](const auto& op) { return op.is_open(); }))
-            return write_unfinished(input, name, write_options);
+        if (is_unfinished) return write_unfinished(input, name, write_options);
 
         DEEPJIT_CHECK(wanted_images(architectures_, kDefaultCapability));
 
@@ -166,9 +167,11 @@ class FuseCommand final : public Command {
         DEEPJIT_TRY(auto tuned, std::move(tuning));
         if (tuned.verification.status == verify::VerificationStatus::Failed)
             return verification_error(
-                "the fused kernel does not compute what it must, so nothing was written",
+                "the fused kernel and the original kernels were not shown to be equal, so nothing was written",
                 tuned.verification.reason,
                 "please report it with the chain file; every variant is in the experiments log");
+        if (tuned.verification.status != verify::VerificationStatus::Passed)
+            write_options.worth = emit::Worth::Unverified;
         return emit_kernel(input.chain, name, std::move(tuned), experiments, write_options, terminal);
     }
 

@@ -25,8 +25,12 @@ constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
 Result<InputKind> sniff(const std::filesystem::path& path) {
     std::error_code code;
-    if (std::filesystem::is_directory(path, code))
+    const auto status = std::filesystem::status(path, code);
+    if (std::filesystem::is_directory(status))
         return usage_error(fmt::format("'{}' is a folder", printable(path.string())), {},
+                           "give a trace.db or a chain.json");
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        return usage_error(fmt::format("'{}' is no regular file", printable(path.string())), {},
                            "give a trace.db or a chain.json");
     std::ifstream file(path, std::ios::binary);
     if (!file) return read_file(path).error(); // says why

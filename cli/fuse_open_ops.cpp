@@ -26,20 +26,23 @@ bool begins_kernel(const std::vector<graph::Op>& ops, std::size_t i) {
     return ops[i - 1].type == graph::kRoundTo && ops[i].type != graph::kRoundTo;
 }
 
+constexpr std::size_t kMostOfALabel = 60;
+
 std::vector<Refusal> refusals_of(const graph::ChainGraph& chain) {
     std::vector<Refusal> refusals;
     int kernel = 0;
+    constexpr std::size_t kMostOfAReason = 300; // a kernel's name in it may have thousands
     for (std::size_t i = 0; i < chain.ops.size(); ++i) {
         const graph::Op& op = chain.ops[i];
         if (begins_kernel(chain.ops, i)) ++kernel;
         if (!op.is_open()) continue;
-        std::string reason = printable(op.reason);
+        std::string reason = elide_middle(printable(op.reason), kMostOfAReason);
         if (reason.ends_with('.')) reason.pop_back();
         auto found = std::find_if(refusals.begin(), refusals.end(),
                                   [&](const Refusal& refusal) { return refusal.reason == reason; });
         if (found == refusals.end()) found = refusals.insert(refusals.end(), Refusal{reason, {}, {}});
         found->kernels.push_back(kernel);
-        const std::string label = printable(model::kernel_label(op.source));
+        const std::string label = elide_middle(printable(model::kernel_label(op.source)), kMostOfALabel);
         if (std::find(found->labels.begin(), found->labels.end(), label) == found->labels.end())
             found->labels.push_back(label);
     }

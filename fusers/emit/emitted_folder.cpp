@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <map>
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kManifestName = "manifest.json";
+constexpr const char* kVerdictName = "verify.json";
 constexpr const char* kTool = "deepjit";
 constexpr int kSchemaVersion = 1;
 
@@ -70,6 +72,17 @@ std::optional<HashByPath> read_manifest(const fs::path& folder) {
     return hashes;
 }
 
+/// Of a folder with this manifest.
+Worth worth_of(const fs::path& folder, const HashByPath& listed) {
+    const bool has_kernel = std::any_of(listed.begin(), listed.end(),
+                                        [](const auto& file) { return file.first.ends_with(".cu"); });
+    if (!has_kernel) return Worth::Unfinished;
+    const auto text = read_file(folder / kVerdictName);
+    const auto verdict = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+    const bool passed = verdict.is_object() && verdict.value("status", nlohmann::json()) == "passed";
+    return passed ? Worth::Verified : Worth::Unverified;
+}
+
 bool is_same_file(const fs::path& left, const fs::path& right) {
     std::error_code ignored;
     return !left.empty() && fs::equivalent(left, right, ignored);
@@ -83,13 +96,24 @@ Result<void> check_unedited(const fs::path& folder, const WriteOptions& options)
     for (const auto& [path, hash] : *manifest) {
         const fs::path file = folder / path;
         std::error_code ignored;
-        if (!fs::exists(file, ignored)) continue; // nothing of anybody's is lost
+        const fs::file_status status = fs::status(file, ignored);
+        if (!fs::exists(status)) continue; // nothing of anybody's is lost
+        if (!fs::is_regular_file(status))
+            return refused(fmt::format("{} was replaced since deepjit wrote it", quoted(file)),
+                           "it is no regular file");
         const auto contents = read_file(file);
         if (!contents) return contents.error();
         if (hash_hex(*contents) == hash || is_same_file(options.edited_input, file)) continue;
         return refused(fmt::format("{} was edited since deepjit wrote it", quoted(file)),
                        "its contents no longer have the hash in manifest.json");
     }
+    const Worth present = worth_of(folder, *manifest);
+    if (present > options.worth)
+        return refused(fmt::format("{} holds a kernel that is {}", quoted(folder),
+                                   present == Worth::Verified ? "verified" : "finished"),
+                       options.worth == Worth::Unfinished
+                           ? "what would replace it still has kernels to fill in"
+                           : "what would replace it could not be run on a GPU here");
     return {};
 }
 
@@ -123,6 +147,8 @@ class TemporaryFolder {
         if (!path_.empty()) fs::remove_all(path_, ignored);
     }
     const fs::path& path() const { return path_; }
+    /// Leaves the folder where it is.
+    void keep() { path_.clear(); }
 
   private:
     fs::path path_;
@@ -247,14 +273,16 @@ Result<WrittenFolder> write_emitted_folder(const fs::path& directory, const std:
         return written;
     }
     const HashByPath listed = read_manifest(target).value_or(HashByPath());
-    const TemporaryFolder old(fresh.path().string() + ".old");
-    DEEPJIT_CHECK(swap_in(fresh.path(), target, old.path()));
+    const fs::path old_path = fresh.path().string() + ".old";
+    DEEPJIT_CHECK(swap_in(fresh.path(), target, old_path));
+    TemporaryFolder old(old_path);
     auto carried = carry_over(old.path(), target, listed, {});
     if (!carried) { // keep whatever could not be moved
-        const fs::path kept = free_name_beside(target);
-        std::error_code ignored;
-        fs::rename(old.path(), kept, ignored);
-        written.replaced = kept;
+        written.replaced = free_name_beside(target);
+        std::error_code code;
+        fs::rename(old.path(), written.replaced, code);
+        if (code) written.replaced = old.path();
+        old.keep();
     }
     return written;
 }

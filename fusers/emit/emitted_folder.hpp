@@ -14,9 +14,18 @@ struct EmittedFile {
     std::string contents;
 };
 
+/// What a folder is worth to its owner; ascending.
+enum class Worth {
+    Unfinished, ///< a chain file with open ops
+    Unverified, ///< a kernel that no GPU has run
+    Verified,
+};
+
 struct WriteOptions {
-    bool force =
-        false; ///< replace a folder that is not deepjit's own or was edited; the old one is kept beside it
+    /// Replace a folder that is not deepjit's own, was edited, or is worth more than the new one; the old one
+    /// is kept beside it.
+    bool force = false;
+    Worth worth = Worth::Verified; ///< of the new folder
     /// A file whose edits the new contents already hold (the chain.json that was read); not counted as
     /// edited.
     std::filesystem::path edited_input;
@@ -29,8 +38,8 @@ struct WrittenFolder {
 
 /// Writes `files` and a manifest.json with their hashes to a temporary folder in `directory`, which is
 /// created, and renames it to `directory/name`. An existing folder is replaced when its manifest is deepjit's
-/// and each listed file has the listed hash; files in it that are not listed are carried over. Otherwise
-/// refuses (Usage) with the file that differs. After an error the disk is as before.
+/// each listed file has the listed hash, and the new one is worth as much; files in it that are not listed
+/// are carried over. Otherwise refuses (Usage) with the reason. After an error the disk is as before.
 Result<WrittenFolder> write_emitted_folder(const std::filesystem::path& directory, const std::string& name,
                                            const std::vector<EmittedFile>& files,
                                            const WriteOptions& options = {});

@@ -128,7 +128,7 @@ constexpr auto kTakenWords = std::to_array<std::string_view>(
      "bytes",    "open",   "isinstance",    "cuda",    "library",     "registry",      "held",
      "errno",    "stdin",  "stdout",        "stderr",  "NULL",        "assert",        "signal",
      "buffers",  "Buffer", "Image",         "Entry",   "overlap",     "LoadedKernel",  "check_buffers",
-     "period",   "count",  "kPeriod",       "kImages", "kEntries",    "kElementCount"});
+     "period",   "count",  "kPeriod",       "kImages", "kEntries",    "kElementCount", "deepjit"});
 
 template <std::size_t size>
 bool contains(const std::array<std::string_view, size>& words, std::string_view word) {
@@ -137,9 +137,10 @@ bool contains(const std::array<std::string_view, size>& words, std::string_view 
 
 bool is_reserved(std::string_view name) {
     // Names with '__', or '_' and a capital, belong to the C++ implementation; with a leading '_' to the
-    // module.
+    // module; with '_t' at the end to POSIX; with 'cu' or 'CU' in front to CUDA.
     return contains(kCppWords, name) || contains(kPythonWords, name) || contains(kTakenWords, name) ||
-           name.starts_with('_') || name.find("__") != std::string_view::npos || name.starts_with("cu");
+           name.starts_with('_') || name.find("__") != std::string_view::npos || name.ends_with("_t") ||
+           name.starts_with("cu") || name.starts_with("CU");
 }
 
 std::string without_underscore_runs(std::string_view text) {

@@ -17,8 +17,11 @@ Diagnostic io_failure(std::string_view action, const fs::path& path, int error_n
     std::string hint;
     if (error_number == ENOSPC || error_number == EDQUOT) hint = "free some space, or write to another disk";
     if (error_number == EROFS || error_number == EACCES || error_number == EPERM)
-        hint = "choose a folder that you may write to";
+        hint = action == "read" ? "check that you may read it" : "choose a folder that you may write to";
     if (error_number == ENOENT && action == "read") hint = "check the path";
+    if (error_number == ENAMETOOLONG) hint = "choose a shorter name";
+    if (error_number == EISDIR && action == "write") hint = "name a file in it";
+    if (error_number == ENOENT && action == "write") hint = "create its folder first";
     return failure(fmt::format("cannot {} '{}'", action, path.string()), system_error_text(error_number),
                    hint);
 }
@@ -95,7 +98,8 @@ Result<void> write_file_atomically(const fs::path& given_path, std::string_view 
     if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
         return write_through(given_path, contents);
     DEEPJIT_TRY(const fs::path path, follow_links(given_path));
-    std::string temporary = path.string() + ".XXXXXX";
+    // A name of its own: appended to the file's it could become longer than the file system takes.
+    std::string temporary = (path.parent_path() / ".deepjit-XXXXXX").string();
     FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (file.get() < 0) return io_failure("write", path, errno);
     const auto give_up = [&](int error_number) {

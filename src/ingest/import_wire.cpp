@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <tuple>
 
@@ -73,6 +74,13 @@ ProcessSummary unreadable(const RecordingFile& file, const Diagnostic& error) {
     return process;
 }
 
+Diagnostic not_a_recording(const RecordingFile& file, const Diagnostic& error) {
+    return failure("'" + printable(file.path.string()) + "' cannot be imported",
+                   error.message + (error.evidence.empty() ? "" : " " + error.evidence),
+                   error.hint.empty() ? "give the run folder that 'deepjit profile' named when it failed"
+                                      : error.hint);
+}
+
 /// What the first process whose kernels could not be recorded reported; empty where there is none.
 std::string missing_kernels(const ImportSummary& summary) {
     for (const ProcessSummary& process : summary.processes) {
@@ -96,6 +104,8 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
     ModuleImages images(trace, run_folder);
     CapturedBuffers captures(trace, run_folder);
     std::map<std::uint32_t, std::uint32_t> last_correlation_ids; ///< by process, over its images
+    bool holds_recording = false;
+    std::optional<Diagnostic> foreign;
     for (const RecordingFile& file : files) {
         const auto mapped = MappedFile::open(file.path);
         if (!mapped) {
@@ -104,9 +114,12 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         }
         const auto reader = wire::Reader::over(mapped->contents());
         if (!reader) {
+            // An empty one is what a full disk leaves.
+            if (!mapped->contents().empty() && !foreign) foreign = not_a_recording(file, reader.error());
             sum_up(summary, unreadable(file, reader.error()));
             continue;
         }
+        holds_recording = true;
         WireProcess process(trace, images, captures, file.process_id, last_correlation_ids[file.process_id]);
         process.import(*reader);
         auto& last = last_correlation_ids[file.process_id];
@@ -116,6 +129,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         summary.host_calls += process.host_calls();
         summary.unresolved_references += process.unresolved_references();
     }
+    if (foreign && !holds_recording) return *foreign;
     summary.modules = images.summary();
     summary.capture = captures.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())

@@ -54,8 +54,9 @@ struct ImportSummary {
 };
 
 /// Reads every recording (*.djw) in `run_folder` and writes the trace `trace_path`. A damaged recording costs
-/// what is damaged; one that is no recording at all is named in its ProcessSummary's error_text. A folder
-/// with no recordings gives a trace without processes: the target never initialised the driver.
+/// what is damaged; one that is no recording at all is named in its ProcessSummary's error_text, and is an
+/// error where it is all there is. A folder with no recordings gives a trace without processes: the target
+/// never initialised the driver.
 Result<ImportSummary> import_run_folder(const std::filesystem::path& run_folder,
                                         const std::filesystem::path& trace_path, const RunFacts& facts);
 

@@ -37,6 +37,9 @@ TEST(EmittedName, is_an_identifier_and_no_word_of_cpp_or_python) {
     EXPECT_EQ(emitted_name("add_relu"), "add_relu");
     EXPECT_EQ(emitted_name("../../etc/passwd"), "etc_passwd");
     EXPECT_EQ(emitted_name("int"), "int_kernel");
+    EXPECT_EQ(emitted_name("CUstream"), "CUstream_kernel");
+    EXPECT_EQ(emitted_name("uint32_t"), "uint32_t_kernel");
+    EXPECT_EQ(emitted_name("deepjit"), "deepjit_kernel");
     EXPECT_EQ(emitted_name("lambda"), "lambda_kernel");
     EXPECT_EQ(emitted_name("torch"), "torch_kernel");
     EXPECT_EQ(emitted_name("std"), "std_kernel");

@@ -104,6 +104,31 @@ TEST_F(EmittedFolderTest, a_manifest_of_another_tool_or_no_json_does_not_make_a_
     }
 }
 
+TEST_F(EmittedFolderTest, a_finished_kernel_is_not_replaced_by_an_unfinished_one) {
+    WriteOptions unfinished;
+    unfinished.worth = Worth::Unfinished;
+    ASSERT_TRUE(write_emitted_folder(directory_, "k", first_));
+    const auto refused = write_emitted_folder(directory_, "k", {{"chain.json", "{}"}}, unfinished);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("holds a kernel that is finished"), std::string::npos);
+    EXPECT_EQ(*read_file(directory_ / "k/k.cu"), "one");
+    unfinished.force = true;
+    const auto forced = write_emitted_folder(directory_, "k", {{"chain.json", "{}"}}, unfinished);
+    ASSERT_TRUE(forced);
+    EXPECT_EQ(*read_file(forced->replaced / "k.cu"), "one");
+}
+
+TEST_F(EmittedFolderTest, a_verified_kernel_is_not_replaced_by_one_that_no_gpu_ran) {
+    WriteOptions unverified;
+    unverified.worth = Worth::Unverified;
+    const std::vector<EmittedFile> verified = {{"k.cu", "one"}, {"verify.json", R"({"status": "passed"})"}};
+    ASSERT_TRUE(write_emitted_folder(directory_, "k", verified));
+    EXPECT_FALSE(write_emitted_folder(directory_, "k", second_, unverified));
+    EXPECT_EQ(*read_file(directory_ / "k/k.cu"), "one");
+    EXPECT_TRUE(write_emitted_folder(directory_, "k", second_));
+    EXPECT_TRUE(write_emitted_folder(directory_, "k", second_, unverified));
+}
+
 TEST_F(EmittedFolderTest, a_file_in_the_way_is_refused) {
     write(directory_ / "k", "a file");
     EXPECT_FALSE(write_emitted_folder(directory_, "k", first_));
