@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -74,6 +75,12 @@ ProcessSummary unreadable(const RecordingFile& file, const Diagnostic& error) {
     return process;
 }
 
+/// True for the beginning of one, too, which a full disk leaves, down to nothing at all.
+bool begins_as_recording(std::string_view contents) {
+    const std::size_t bytes = std::min(contents.size(), sizeof wire::kFileMagic);
+    return std::memcmp(contents.data(), &wire::kFileMagic, bytes) == 0;
+}
+
 Diagnostic not_a_recording(const RecordingFile& file, const Diagnostic& error) {
     return failure("'" + printable(file.path.string()) + "' cannot be imported",
                    error.message + (error.evidence.empty() ? "" : " " + error.evidence),
@@ -114,8 +121,8 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         }
         const auto reader = wire::Reader::over(mapped->contents());
         if (!reader) {
-            // An empty one is what a full disk leaves.
-            if (!mapped->contents().empty() && !foreign) foreign = not_a_recording(file, reader.error());
+            if (!foreign && !begins_as_recording(mapped->contents()))
+                foreign = not_a_recording(file, reader.error());
             sum_up(summary, unreadable(file, reader.error()));
             continue;
         }

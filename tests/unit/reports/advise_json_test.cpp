@@ -51,7 +51,7 @@ TEST(AdviseJson, every_key_is_in_the_schema_and_every_required_key_is_there) {
     EXPECT_EQ(check(advise_json(report_with_everything())), "");
     EXPECT_EQ(check(advise_json(model::Report{})), "");
     model::Report none;
-    none.no_kernels = model::NoKernels{model::NoKernels::Cause::RecordsMissing, 24, "CUPTI said no"};
+    none.no_kernels = model::NoKernels{model::NoKernels::Cause::RecordsMissing, 24, 0, 0, "CUPTI said no"};
     EXPECT_EQ(check(advise_json(none)), "");
     EXPECT_EQ(Json::parse(advise_json(none))["no_kernels"]["cause"], "records_missing");
 }

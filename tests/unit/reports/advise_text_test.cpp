@@ -139,7 +139,7 @@ TEST(AdviseText, a_trace_with_no_kernel_says_which_of_the_outcomes_it_is) {
     using Cause = model::NoKernels::Cause;
     model::Report report;
     const auto text_for = [&](Cause cause, const char* error) {
-        report.no_kernels = model::NoKernels{cause, 24, error};
+        report.no_kernels = model::NoKernels{cause, 24, 0, 0, error};
         return advise_text(report, "trace.db", 200);
     };
     EXPECT_THAT(text_for(Cause::DriverNotInitialised, ""), HasSubstr("never initialised CUDA"));
