@@ -11,6 +11,7 @@
 #include "cli/tracer_library.hpp"
 #include "src/base/files.hpp"
 #include "src/base/subprocess.hpp"
+#include "src/ingest/kernel_traffic_summary.hpp"
 #include "src/trace/trace.hpp"
 
 #include <CLI/CLI.hpp>
@@ -31,6 +32,8 @@ constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
 constexpr const char* kGraphLevelVariable = "DEEPJIT_TRACER_GRAPH_LEVEL";
 constexpr const char* kCapturePlanVariable = "DEEPJIT_TRACER_CAPTURE_PLAN";
 constexpr const char* kCapturePlanName = "capture-plan.bin";
+/// The tracer measures the memory traffic of each kernel; times mean nothing then.
+constexpr const char* kCountersVariable = "DEEPJIT_TRACER_COUNTERS";
 constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
 
 class ProfileCommand : public Command {
@@ -52,6 +55,8 @@ class ProfileCommand : public Command {
         app.add_flag("--graph-level", graph_level_,
                      "Record each launch of a CUDA Graph as a whole, without its kernels: cheaper");
         app.add_flag("--no-modules", no_modules_, "Do not store the device code that the program loads");
+        app.add_flag("--traffic", traffic_,
+                     "Run the program a second time, with counters: DRAM and L2 bytes of each kernel");
         app.add_option("--capture", capture_,
                        "Save the buffers that this chain of --from finds and leaves, in one of its runs")
             ->type_name("CHAIN");
@@ -86,6 +91,7 @@ class ProfileCommand : public Command {
         if (status.signal != 0)
             terminal.note(fmt::format("the program was ended by signal {}", status.signal));
 
+        if (traffic_) measure_traffic(terminal, tracer, run_folder, status);
         ingest::RunFacts facts = run_facts("deepjit profile");
         facts.meta.emplace_back(trace::meta_key::kTargetStatus, std::to_string(status.as_shell_code()));
         if (!no_calibration_ && holds_recording_of_cuda(run_folder)) calibrate(terminal, facts);
@@ -148,6 +154,35 @@ class ProfileCommand : public Command {
         return command;
     }
 
+    /// Runs the program again. Its recordings go into a folder of their own in the run folder.
+    void measure_traffic(Terminal& terminal, const fs::path& tracer, const fs::path& run_folder,
+                         const ExitStatus& first_status) const {
+        if (!holds_recording_of_cuda(run_folder)) return;
+        if (first_status.as_shell_code() != 0)
+            return terminal.warn(
+                failure("memory traffic was not measured: the program was not run again",
+                        fmt::format("it ended with status {}", first_status.as_shell_code())));
+        const fs::path counters_folder = run_folder / ingest::kTrafficFolder;
+        std::error_code error;
+        if (!fs::create_directory(counters_folder, error))
+            return terminal.warn(
+                failure("memory traffic was not measured: no folder for its recording", error.message()));
+        terminal.note("running the program again, to measure its memory traffic");
+        deepjit::Command again;
+        again.arguments = target_;
+        again.environment = {{kInjectionVariable, tracer.string()},
+                             {kRunFolderVariable, counters_folder.string()},
+                             {kNoModulesVariable, "1"},
+                             {kCountersVariable, "1"}};
+        const auto ended = deepjit::run(again);
+        if (const auto* not_started = std::get_if<StartError>(&ended))
+            return terminal.warn(not_started->diagnostic);
+        const int status = std::get<Finished>(ended).status.as_shell_code();
+        if (status != 0)
+            terminal.warn(failure("the program failed when it was run again with counters",
+                                  fmt::format("it ended with status {}, and with 0 the first time", status)));
+    }
+
     /// After the program, so that the two do not share the GPU.
     static void calibrate(Terminal& terminal, ingest::RunFacts& facts) {
         const auto calibration = calibration_for_this_machine();
@@ -184,6 +219,7 @@ class ProfileCommand : public Command {
     fs::path capture_from_;
     std::string capture_limit_ = "256";
     bool no_modules_ = false;
+    bool traffic_ = false;
     std::vector<std::string> target_;
 };
 

@@ -1,6 +1,7 @@
 #include "cli/import_report.hpp"
 
 #include "cli/trace_output.hpp"
+#include "cli/traffic_report.hpp"
 #include "src/base/units.hpp"
 #include "src/trace/trace.hpp"
 
@@ -53,6 +54,7 @@ void report_import(Terminal& terminal, const ingest::ImportSummary& summary, con
         terminal.warn(outcome.explanation);
     if (outcome.state == RecordingState::DriverNotInitialised)
         terminal.note("note: " + outcome.explanation.message);
+    if (summary.traffic.asked_for) report_traffic(terminal, summary.traffic);
     if (outcome.state == RecordingState::Recorded)
         terminal.next_command("deepjit advise " + shell_word(trace_path.string()));
 }

@@ -1,6 +1,7 @@
 #include "src/ingest/import_wire.hpp"
 
 #include "src/base/text.hpp"
+#include "src/ingest/kernel_traffic.hpp"
 #include "src/ingest/mapped_file.hpp"
 #include "src/ingest/wire_process.hpp"
 #include "src/trace/trace.hpp"
@@ -98,6 +99,28 @@ std::string missing_kernels(const ImportSummary& summary) {
     return {};
 }
 
+/// What a second run measured, where there was one.
+void read_counters(const fs::path& run_folder, KernelTraffic& traffic) {
+    const fs::path folder = run_folder / kTrafficFolder;
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) return;
+    traffic.expect_counters();
+    const auto files = recordings_in(folder);
+    if (!files) return;
+    for (const RecordingFile& file : *files) {
+        const auto mapped = MappedFile::open(file.path);
+        if (!mapped) continue;
+        if (const auto reader = wire::Reader::over(mapped->contents()))
+            traffic.add_counters(*reader, file.process_id);
+    }
+}
+
+void describe(const TrafficSummary& traffic, trace::TraceWriter& trace) {
+    if (!traffic.asked_for) return;
+    trace.set_meta(trace::meta_key::kTraffic, traffic.joined_kernels > 0 ? "measured" : "unavailable");
+    if (!traffic.error_text.empty()) trace.set_meta(trace::meta_key::kTrafficError, traffic.error_text);
+}
+
 } // namespace
 
 Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::path& trace_path,
@@ -110,6 +133,8 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
     ImportSummary summary;
     ModuleImages images(trace, run_folder);
     CapturedBuffers captures(trace, run_folder);
+    KernelTraffic traffic(trace);
+    read_counters(run_folder, traffic);
     std::map<std::uint32_t, std::uint32_t> last_correlation_ids; ///< by process, over its images
     bool holds_recording = false;
     std::optional<Diagnostic> foreign;
@@ -128,6 +153,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
         }
         holds_recording = true;
         WireProcess process(trace, images, captures, file.process_id, last_correlation_ids[file.process_id]);
+        process.join_traffic(traffic);
         process.import(*reader);
         auto& last = last_correlation_ids[file.process_id];
         last = std::max(last, process.last_correlation_id());
@@ -138,6 +164,8 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
     }
     if (foreign && !holds_recording) return *foreign;
     summary.modules = images.summary();
+    summary.traffic = traffic.finish();
+    describe(summary.traffic, trace);
     summary.capture = captures.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())
         trace.set_meta(trace::meta_key::kTracerError, error);

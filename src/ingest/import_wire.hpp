@@ -2,6 +2,7 @@
 
 #include "src/base/result.hpp"
 #include "src/ingest/captured_buffers.hpp"
+#include "src/ingest/kernel_traffic_summary.hpp"
 #include "src/ingest/module_images.hpp"
 
 #include <cstdint>
@@ -44,6 +45,7 @@ struct ImportSummary {
     std::int64_t kernels_recorded = 0; ///< rows written
     std::int64_t graph_launches = 0;   ///< recorded as a whole, without their kernels
     ModuleImageSummary modules;
+    TrafficSummary traffic;
     CaptureSummary capture;
     std::int64_t memory_ops = 0;
     std::int64_t host_calls = 0;

@@ -224,7 +224,9 @@ void WireProcess::add(const wire::KernelConfig& config) {
     row.static_shared_bytes = config.static_shared_bytes;
     row.dynamic_shared_bytes = config.dynamic_shared_bytes;
     row.local_bytes_per_thread = config.local_bytes_per_thread;
-    config_ids_[config.config_id] = trace_.add_kernel_config(row);
+    const std::int64_t config_id = trace_.add_kernel_config(row);
+    config_ids_[config.config_id] = config_id;
+    if (traffic_ != nullptr) traffic_->add_config(row, config_id);
 }
 
 void WireProcess::add(const wire::HostCall& call, std::uint32_t thread_id) {
@@ -285,6 +287,7 @@ void WireProcess::add(const wire::Kernel& kernel) {
     row.context_id = where.context_id;
     row.device_id = where.device_id;
     row.process_id = process_.process_id;
+    if (traffic_ != nullptr) row.kernel_id = traffic_->add_kernel(row);
     trace_.add(row);
     ++summary_.kernels_recorded;
     if (!has_times) ++summary_.zero_timestamps;

@@ -3,6 +3,7 @@
 #include "src/ingest/captured_buffers.hpp"
 #include "src/ingest/graph_nodes.hpp"
 #include "src/ingest/import_wire.hpp"
+#include "src/ingest/kernel_traffic.hpp"
 #include "src/ingest/module_images.hpp"
 #include "src/ingest/nvtx_ranges.hpp"
 #include "src/trace/trace.hpp"
@@ -24,6 +25,9 @@ class WireProcess {
     /// is added to every correlation id: two images of one process (exec) both count from 1.
     WireProcess(trace::TraceWriter& trace, ModuleImages& images, CapturedBuffers& captures,
                 std::uint32_t process_id, std::uint32_t correlation_offset);
+
+    /// Tells `traffic` of every kernel, so that figures of another run can be joined to them.
+    void join_traffic(KernelTraffic& traffic) { traffic_ = &traffic; }
 
     /// `reader` stands at the start of the recording.
     void import(const wire::Reader& reader);
@@ -76,6 +80,7 @@ class WireProcess {
     std::uint32_t last_correlation_id_ = 0;
     ProcessSummary summary_;
     trace::Process process_;
+    KernelTraffic* traffic_ = nullptr;
     std::int64_t launches_seen_ = 0;
     std::int64_t memory_ops_ = 0;
     std::int64_t host_calls_ = 0;

@@ -242,6 +242,17 @@ struct NvtxOperator {
     std::optional<std::string> input_op_ids_json; ///< [[op_id,output],...]
 };
 
+/// Bytes that the device moved for one kernel, measured by counters in a second run of the program. A figure
+/// is absent where the device has no counter for it.
+struct KernelTraffic {
+    std::int64_t kernel_id = 0; ///< the kernel of the timed run
+    std::optional<std::int64_t> dram_read_bytes;
+    std::optional<std::int64_t> dram_written_bytes;
+    std::optional<std::int64_t> l2_read_bytes; ///< requests that reached L2, hit or miss
+    std::optional<std::int64_t> l2_written_bytes;
+    std::uint32_t passes = 0; ///< runs of the kernel that the figures took
+};
+
 struct Device {
     std::uint32_t device_id = 0;
     std::string name;

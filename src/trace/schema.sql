@@ -163,6 +163,16 @@ CREATE TABLE graph_launch_entry (
   nvtx_range_id INTEGER                    -- NULL: none was open at the launch call
 ) STRICT;
 
+-- Bytes that the device moved for a kernel, measured in a second run (profile --traffic). NULL: no counter.
+CREATE TABLE kernel_traffic_entry (
+  kernel_id INTEGER PRIMARY KEY REFERENCES kernel_entry,
+  dram_read_bytes INTEGER,
+  dram_written_bytes INTEGER,
+  l2_read_bytes INTEGER,                   -- requests that reached L2, hit or miss
+  l2_written_bytes INTEGER,
+  passes INTEGER NOT NULL                  -- runs of the kernel that the figures took
+) STRICT;
+
 CREATE TABLE nvtx_domain_entry (
   domain_id INTEGER PRIMARY KEY,
   process_id INTEGER NOT NULL,

@@ -207,6 +207,18 @@ void read_row(const Statement& row, CapturedLaunch& launch) {
     row.read(3, launch.process_id);
 }
 
+void read_row(const Statement& row, KernelTraffic& traffic) {
+    row.read(0, traffic.kernel_id);
+    const auto bytes = [&row](int column) {
+        return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
+    };
+    traffic.dram_read_bytes = bytes(1);
+    traffic.dram_written_bytes = bytes(2);
+    traffic.l2_read_bytes = bytes(3);
+    traffic.l2_written_bytes = bytes(4);
+    row.read(5, traffic.passes);
+}
+
 void read_row(const Statement& row, Device& device) {
     row.read(0, device.device_id);
     device.name = row.bytes(1);
@@ -399,6 +411,13 @@ Result<std::vector<CapturedLaunch>> Trace::captured_launches() const {
                                     "SELECT step, correlation_id, arguments_id, process_id "
                                     "FROM captured_launch_entry ORDER BY process_id, step",
                                     read_row);
+}
+
+Result<std::vector<KernelTraffic>> Trace::kernel_traffic() const {
+    return read_all<KernelTraffic>(impl_->database,
+                                   "SELECT kernel_id, dram_read_bytes, dram_written_bytes, l2_read_bytes, "
+                                   "l2_written_bytes, passes FROM kernel_traffic_entry ORDER BY kernel_id",
+                                   read_row);
 }
 
 Result<std::vector<Device>> Trace::devices() const {

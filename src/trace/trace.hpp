@@ -23,6 +23,8 @@ inline constexpr std::string_view kToolVersion = "tool_version";
 inline constexpr std::string_view kSource = "source";              ///< "deepjit profile"
 inline constexpr std::string_view kTargetStatus = "target_status"; ///< exit status as a shell reports it
 inline constexpr std::string_view kHost = "host";
+inline constexpr std::string_view kTraffic = "traffic";            ///< "measured" or "unavailable"
+inline constexpr std::string_view kTrafficError = "traffic.error"; ///< why figures are missing
 inline constexpr std::string_view kTracerError = "tracer_error"; ///< why kernels of a process are missing
 // Calibration of this machine (src/gpu/calibration.hpp), each in nanoseconds; absent where not measured.
 inline constexpr std::string_view kStreamLaunchNs = "calibration.stream_launch_ns";
@@ -74,6 +76,8 @@ class Trace {
     Result<std::string> captured_bytes(const std::string& hash) const;
     /// By step.
     Result<std::vector<CapturedLaunch>> captured_launches() const;
+    /// What counters measured, by kernel id; empty where nothing was.
+    Result<std::vector<KernelTraffic>> kernel_traffic() const;
     Result<std::vector<Device>> devices() const;
     Result<std::vector<Process>> processes() const;
     /// Arguments by id; an error where the id is unknown.
@@ -129,6 +133,7 @@ class TraceWriter {
     /// Contents of the same hash are stored once.
     void add(const CapturedBuffer& buffer);
     void add(const CapturedLaunch& launch);
+    void add(const KernelTraffic& traffic);
 
     /// Builds indexes and views, commits and moves the file into place.
     Result<void> finish();

@@ -80,7 +80,7 @@ struct TraceWriter::Impl {
     std::optional<Diagnostic> error;
 
     Statement meta, string, process, device, config, kernel, call, layout, arguments, memory_op, allocation,
-        overhead, graph_launch;
+        overhead, graph_launch, traffic;
     ModuleRowWriter modules;
     CaptureRowWriter captures;
     NvtxRowWriter nvtx;
@@ -159,6 +159,9 @@ Result<void> TraceWriter::Impl::begin() {
     DEEPJIT_CHECK(prepare(graph_launch, "graph_launch_entry",
                           "process_id, device_id, context_id, stream_id, start_ns, end_ns, correlation_id, "
                           "graph_id, nvtx_range_id"));
+    DEEPJIT_CHECK(prepare(traffic, "kernel_traffic_entry",
+                          "kernel_id, dram_read_bytes, dram_written_bytes, l2_read_bytes, l2_written_bytes, "
+                          "passes"));
     DEEPJIT_CHECK(modules.prepare(database));
     DEEPJIT_CHECK(captures.prepare(database));
     return nvtx.prepare(database);
@@ -182,7 +185,7 @@ Result<void> TraceWriter::Impl::finish() {
     DEEPJIT_CHECK(database.execute(kViewsSql));
     DEEPJIT_CHECK(database.execute("COMMIT"));
     for (Statement* statement : {&meta, &string, &process, &device, &config, &kernel, &call, &layout,
-                                 &arguments, &memory_op, &allocation, &overhead, &graph_launch})
+                                 &arguments, &memory_op, &allocation, &overhead, &graph_launch, &traffic})
         *statement = Statement();
     modules.release();
     nvtx.release();
@@ -361,6 +364,11 @@ void TraceWriter::add(const CapturedBuffer& buffer) {
 
 void TraceWriter::add(const CapturedLaunch& launch) {
     if (!impl_->error) impl_->keep(impl_->captures.add(launch));
+}
+
+void TraceWriter::add(const KernelTraffic& traffic) {
+    impl_->insert(impl_->traffic, traffic.kernel_id, traffic.dram_read_bytes, traffic.dram_written_bytes,
+                  traffic.l2_read_bytes, traffic.l2_written_bytes, traffic.passes);
 }
 
 Result<void> TraceWriter::finish() {

@@ -98,6 +98,15 @@ SELECT g.graph_launch_id, g.process_id, g.device_id, g.context_id, g.stream_id, 
        g.nvtx_range_id
 FROM graph_launch_entry g;
 
+-- Measured, in a run apart from the one that was timed.
+CREATE VIEW kernel_traffic AS
+SELECT t.kernel_id, n.value AS name, t.dram_read_bytes, t.dram_written_bytes, t.l2_read_bytes,
+       t.l2_written_bytes, t.passes
+FROM kernel_traffic_entry t
+JOIN kernel_entry k ON k.kernel_id = t.kernel_id
+JOIN kernel_config_entry c ON c.config_id = k.config_id
+JOIN string_entry n ON n.string_id = c.name_id;
+
 CREATE VIEW nvtx_domains AS
 SELECT d.domain_id, d.process_id, s.value AS name, d.start_ns, d.end_ns
 FROM nvtx_domain_entry d LEFT JOIN string_entry s ON s.string_id = d.name_id;

@@ -3,6 +3,7 @@
 #include "src/tracer/buffer_capture.hpp"
 #include "src/tracer/clock.hpp"
 #include "src/tracer/copy_addresses.hpp"
+#include "src/tracer/counters.hpp"
 #include "src/tracer/graph_calls.hpp"
 #include "src/tracer/module_calls.hpp"
 #include "src/tracer/recording.hpp"
@@ -94,6 +95,10 @@ bool is_copy_or_fill(CallForm form) noexcept {
            (form >= CallForm::Copy2D && form <= CallForm::CopyBatch);
 }
 
+bool runs_kernels(CallForm form) noexcept {
+    return is_kernel_launch(form) || form == CallForm::GraphLaunch || form == CallForm::LaunchOnDevices;
+}
+
 bool changes_graph(CallForm form) noexcept {
     return form >= CallForm::AddGraphNode && form <= CallForm::UpdateExecGraph;
 }
@@ -136,11 +141,14 @@ void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackD
     } else if (changes_graph(call.form)) {
         on_graph_call_begins(state, open, call, data.functionParams);
     }
+    if (runs_kernels(call.form))
+        counters().before_launch(data.context, call.form == CallForm::GraphLaunch, open.capturing);
     open.start_ns = now_ns(); // last, so that saving the arguments does not count as the call's own time
 }
 
 void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackData& data) noexcept {
     const std::int64_t end_ns = now_ns();
+    if (runs_kernels(call.form)) counters().after_launch();
     const std::uint64_t depth = *data.correlationData;
     if (depth == 0 || depth > ThreadState::kMaxOpenCalls) return recording().swallow_error();
     state.open_calls = static_cast<std::uint32_t>(depth - 1);
@@ -160,9 +168,8 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     recording().append(record);
 
     auto& captures = session().open_captures;
-    const bool is_launch = is_kernel_launch(call.form) || call.form == CallForm::GraphLaunch ||
-                           call.form == CallForm::LaunchOnDevices;
-    if (is_launch && !open.capturing && result == CUDA_SUCCESS) increment(state.launches_called);
+    if (runs_kernels(call.form) && !open.capturing && result == CUDA_SUCCESS)
+        increment(state.launches_called);
     if (call.form == CallForm::BeginCapture && result == CUDA_SUCCESS) captures.fetch_add(1);
     // A capture that was invalidated also ends here, with an error.
     if (call.form == CallForm::EndCapture && captures.load() != 0) captures.fetch_sub(1);
@@ -188,6 +195,11 @@ void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcep
 
 void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
     if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return session().arguments.forget_functions();
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return counters().on_context_created(data.context);
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+        return counters().on_context_destroyed(data.context);
+    if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+        counters().on_graph_node();
     if (data.resourceDescriptor == nullptr) return recording().swallow_error();
     switch (id) {
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
@@ -209,7 +221,10 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
 
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                           const void* data) noexcept {
-    if (!recording().active() || data == nullptr) return;
+    if (!recording().active() || data == nullptr) {
+        counters().after_launch(); // the recording may have stopped while this thread was in a launch
+        return;
+    }
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
     else if (domain == CUPTI_CB_DOMAIN_RESOURCE)

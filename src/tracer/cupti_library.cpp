@@ -58,6 +58,7 @@ bool CuptiLibrary::open(int driver_version, char* reason, std::size_t reason_byt
                       error != nullptr ? error : "the loader gave no reason");
         return false;
     }
+    handle = library;
     if (!resolve(library)) {
         std::snprintf(reason, reason_bytes, "The CUPTI library that was opened lacks functions of CUPTI 12.");
         return false;
@@ -70,6 +71,7 @@ bool CuptiLibrary::resolve(void* library) noexcept {
     find(library, "cuptiGetGraphNodeId", get_graph_node_id);
     find(library, "cuptiGetDeviceId", get_device_id);
     find(library, "cuptiGetGraphExecId", get_graph_exec_id);
+    find(library, "cuptiGetContextId", get_context_id);
     const bool complete =
         find(library, "cuptiGetVersion", get_version) &&
         find(library, "cuptiGetResultString", get_result_string) &&

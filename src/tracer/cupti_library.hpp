@@ -9,6 +9,7 @@ namespace deepjit::tracer {
 /// The functions of CUPTI that the tracer calls, found at run time. Those marked optional may be null: they
 /// are missing from older versions.
 struct CuptiLibrary {
+    void* handle = nullptr; ///< of the library, null where none was opened
     decltype(&cuptiGetVersion) get_version = nullptr;
     decltype(&cuptiGetResultString) get_result_string = nullptr;
     decltype(&cuptiSubscribe) subscribe = nullptr;
@@ -22,6 +23,7 @@ struct CuptiLibrary {
     decltype(&cuptiGetGraphNodeId) get_graph_node_id = nullptr;                   ///< optional, 11.1
     decltype(&cuptiGetDeviceId) get_device_id = nullptr;                          ///< optional
     decltype(&cuptiGetGraphExecId) get_graph_exec_id = nullptr;                   ///< optional
+    decltype(&cuptiGetContextId) get_context_id = nullptr;                        ///< optional
 
     std::uint32_t version = 0; ///< CUPTI_API_VERSION of the library
 

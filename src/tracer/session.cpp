@@ -4,6 +4,7 @@
 #include "src/tracer/buffer_capture.hpp"
 #include "src/tracer/callbacks.hpp"
 #include "src/tracer/clock.hpp"
+#include "src/tracer/counters.hpp"
 #include "src/tracer/definitions.hpp"
 #include "src/tracer/image_store.hpp"
 #include "src/tracer/nvtx_names.hpp"
@@ -28,6 +29,8 @@ namespace {
 constexpr std::int64_t kFlushPeriod_ms = 50;
 /// CUPTI can hang in a flush when the target ends badly; exit must not.
 constexpr std::int64_t kMaxExitDelay_ms = 3000;
+/// Reading out thousands of counters takes a while; a run that counts is slow anyway.
+constexpr std::int64_t kMaxExitDelayWithCounters_ms = 30'000;
 constexpr std::size_t kFlusherStackBytes = 512 * 1024;
 
 constinit Session the_session;
@@ -87,6 +90,7 @@ bool Session::open_recording() noexcept {
 
 void Session::abandon_recording_in_child() noexcept {
     recording().abandon();
+    counters().abandon();
     new (&the_session.open_mutex_) Mutex; // a thread that is gone may hold it
 }
 
@@ -175,6 +179,7 @@ void Session::start_cupti() noexcept {
             if (result != CUPTI_SUCCESS) fail("cuptiActivityEnableDriverApi", result);
         }
     }
+    counters().open(cupti);
     enable_resource_callbacks(subscriber);
 
     result = cupti.activity_register_callbacks(on_buffer_requested, on_buffer_completed);
@@ -207,6 +212,13 @@ void Session::enable_resource_callbacks(CUpti_SubscriberHandle subscriber) noexc
     if (image_store().active()) {
         const CUptiResult result = enable(CUPTI_CBID_RESOURCE_MODULE_LOADED);
         if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
+    }
+    if (counters().active()) {
+        for (const CUpti_CallbackId id :
+             {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+            const CUptiResult result = enable(id);
+            if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
+        }
     }
     // Older versions do not know these; then an update of an executable graph makes its nodes unknown.
     tells_exec_updates = enable(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED) == CUPTI_SUCCESS &&
@@ -282,6 +294,7 @@ void Session::run_flusher() noexcept {
 
 void Session::finish() noexcept {
     record_what_changed(); // what is already here is safe should CUPTI hang
+    counters().finish();
     if (cuda_started_.load() && kernel_activity_) cupti.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     wire::ProcessEnd end;
     end.time_ns = now_ns();
@@ -292,7 +305,7 @@ void Session::finish() noexcept {
 void Session::finish_at_exit() noexcept {
     // In a forked child the flusher does not exist.
     if (getpid() != the_session.process_id_.load() || !recording().active()) return;
-    const timespec deadline = after_ms(kMaxExitDelay_ms);
+    const timespec deadline = after_ms(counters().active() ? kMaxExitDelayWithCounters_ms : kMaxExitDelay_ms);
     pthread_mutex_lock(&flusher_mutex);
     finish_requested = true;
     pthread_cond_broadcast(&flusher_wakes);

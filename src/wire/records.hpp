@@ -66,6 +66,8 @@ enum class RecordKind : std::uint8_t {
     GraphLaunch = 47,
     CapturedBuffer = 48,
     CapturedLaunch = 49,
+    TrafficStatus = 50,
+    TrafficRanges = 51,
 };
 
 /// Why recording stopped before the process ended.
@@ -495,6 +497,38 @@ struct CapturedLaunch {
     std::uint32_t arguments_id = 0;
 };
 
+// Memory traffic, in a run of its own that measures nothing else.
+
+/// What the counters could do so far; the last one in the file holds. Tail: a sentence on what failed.
+struct TrafficStatus {
+    static constexpr auto kKind = RecordKind::TrafficStatus;
+    RecordHeader header;
+    std::int32_t cupti_result = 0; ///< CUptiResult of the first call that failed, 0 where none did
+    std::uint32_t passes = 0;      ///< runs of a kernel that its figures take; 0 where nothing was measured
+};
+
+/// What the device moved for one kernel.
+struct TrafficBytes {
+    static constexpr std::uint64_t kNotMeasured = ~std::uint64_t{0};
+    std::uint64_t dram_read = kNotMeasured;
+    std::uint64_t dram_written = kNotMeasured;
+    std::uint64_t l2_read = kNotMeasured;
+    std::uint64_t l2_written = kNotMeasured;
+};
+
+/// Figures of the kernels that one context ran in a span of time, one after the other, in that order. The
+/// figures of a span may be spread over several records. Tail: `TrafficBytes`.
+struct TrafficRanges {
+    static constexpr auto kKind = RecordKind::TrafficRanges;
+    RecordHeader header;
+    std::uint32_t context_id = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint32_t first = 0;   ///< place of the tail's first kernel in the span
+    std::uint32_t total = 0;   ///< kernels measured in the span
+    std::uint32_t dropped = 0; ///< kernels of the span whose figures CUPTI lost
+};
+
 #pragma pack(pop)
 
 template <class T>
@@ -504,5 +538,6 @@ concept WireRecord = std::is_trivially_copyable_v<T> && requires {
 
 static_assert(sizeof(Kernel) == 28 && sizeof(HostCall) == 32);
 static_assert(sizeof(NvtxPush) == 20 && sizeof(NvtxPop) == 16 && sizeof(NvtxAttributes) == 20);
+static_assert(sizeof(TrafficBytes) == 32);
 
 } // namespace deepjit::wire

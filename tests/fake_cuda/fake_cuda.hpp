@@ -101,6 +101,7 @@ struct Hooks {
     void (*on_graph_launch)(const GraphLaunchEvent&) = nullptr;
     void (*on_module_load)(const ModuleEvent&) = nullptr;
     void (*on_module_unload)() = nullptr;
+    void (*on_context_created)(CUcontext) = nullptr;
 };
 
 } // namespace fake_cuda

@@ -431,6 +431,9 @@ FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
 
 FAKE_API CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
     *context = reinterpret_cast<CUcontext>(&the_context);
+    static std::atomic_flag created;
+    if (initialised && !created.test_and_set() && hooks.on_context_created != nullptr)
+        hooks.on_context_created(*context);
     return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 

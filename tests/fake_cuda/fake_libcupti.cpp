@@ -1,5 +1,6 @@
 #include "tests/fake_cuda/environment.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
+#include "tests/fake_cuda/fake_range_profiler.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -47,6 +48,7 @@ CUpti_BuffersCallbackRequestFunc request_buffer = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete_buffer = nullptr;
 Buffer current;
 std::size_t kernels_seen = 0;
+std::atomic<CUcontext> the_context{nullptr};
 std::atomic<long> dropped_to_report{0};
 
 std::int64_t now_ns() {
@@ -102,6 +104,7 @@ void on_api(const ApiEvent& event) {
     data.functionParams = event.parameters;
     data.symbolName = event.symbol_name;
     data.functionReturnValue = event.is_exit ? event.result : nullptr;
+    data.context = the_context;
     data.contextUid = 1;
     data.correlationData = event.correlation_data;
     data.correlationId = event.correlation_id;
@@ -153,12 +156,22 @@ Record memory_record(const DeviceWork& work, CUpti_ActivityKind kind) {
 }
 
 void on_device_work(const DeviceWork& work) {
+    const bool counting = work.kind == DeviceWork::Kind::Kernel && measure_kernel(work);
     static const bool no_records = number_from_environment("FAKE_CUDA_NO_RECORDS", 0) != 0;
     if (no_records) return;
     // As the real one: a record of the whole graph takes the place of those of its nodes.
     if (work.graph_node_id != 0 && is_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
     if (work.kind == DeviceWork::Kind::Kernel && is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) {
-        record_kernel(work);
+        DeviceWork kernel = work;
+        if (counting) kernel.start_ns = kernel.end_ns = 0;
+        record_kernel(kernel);
+        if (counting && work.graph_node_id != 0) {
+            kernel = work;
+            kernel.kernel_name = "WaitNs";
+            std::fill_n(kernel.grid, 3, 1U);
+            std::fill_n(kernel.block, 3, 1U);
+            record_kernel(kernel);
+        }
     } else if (work.kind == DeviceWork::Kind::Copy && is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) {
         auto record = memory_record<CUpti_ActivityMemcpy6>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
         record.copyKind = work.copy_kind;
@@ -233,6 +246,14 @@ void on_module_unload() {
     subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &data);
 }
 
+void on_context_created(CUcontext context) {
+    the_context = context;
+    if (!is_enabled(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) return;
+    CUpti_ResourceData data{};
+    data.context = context;
+    subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+}
+
 void flush(bool forced) {
     {
         const std::lock_guard guard(state_mutex);
@@ -290,6 +311,7 @@ FAKE_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
     hooks.on_graph_launch = on_graph_launch;
     hooks.on_module_load = on_module_load;
     hooks.on_module_unload = on_module_unload;
+    hooks.on_context_created = on_context_created;
     set_hooks(&hooks);
     *handle = reinterpret_cast<CUpti_SubscriberHandle>(&subscriber);
     return CUPTI_SUCCESS;
@@ -368,6 +390,11 @@ FAKE_API CUptiResult cuptiGetGraphExecId(CUgraphExec graph, std::uint32_t* id) {
     static auto* const exec_id = reinterpret_cast<decltype(&fake_cuda_graph_exec_id)>(
         dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_graph_exec_id"));
     *id = exec_id(graph);
+    return CUPTI_SUCCESS;
+}
+
+FAKE_API CUptiResult cuptiGetContextId(CUcontext, std::uint32_t* id) {
+    *id = 1;
     return CUPTI_SUCCESS;
 }
 
