@@ -25,7 +25,7 @@ inline constexpr std::string_view kTargetStatus = "target_status"; ///< exit sta
 inline constexpr std::string_view kHost = "host";
 inline constexpr std::string_view kTraffic = "traffic";            ///< "measured" or "unavailable"
 inline constexpr std::string_view kTrafficError = "traffic.error"; ///< why figures are missing
-inline constexpr std::string_view kTracerError = "tracer_error"; ///< why kernels of a process are missing
+inline constexpr std::string_view kTracerError = "tracer_error";   ///< why kernels of a process are missing
 // Calibration of this machine (src/gpu/calibration.hpp), each in nanoseconds; absent where not measured.
 inline constexpr std::string_view kStreamLaunchNs = "calibration.stream_launch_ns";
 inline constexpr std::string_view kGraphInterceptNs = "calibration.graph_intercept_ns";
