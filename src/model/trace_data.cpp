@@ -66,6 +66,9 @@ Result<TraceData> load_trace_data(const trace::Trace& trace) {
     DEEPJIT_TRY(data.overheads, trace.overheads());
     DEEPJIT_TRY(data.devices, trace.devices());
     DEEPJIT_TRY(data.processes, trace.processes());
+    DEEPJIT_TRY(const std::vector<trace::KernelTraffic> measured, trace.kernel_traffic());
+    for (const trace::KernelTraffic& traffic : measured)
+        data.kernel_traffic.emplace(traffic.kernel_id, traffic);
     for (const trace::Kernel& kernel : data.kernels) {
         if (kernel.arguments_id == 0 || data.arguments.count(kernel.arguments_id) != 0) continue;
         DEEPJIT_TRY(data.arguments[kernel.arguments_id], trace.arguments(kernel.arguments_id));

@@ -32,7 +32,8 @@ struct TraceData {
     std::vector<trace::Overhead> overheads;
     std::vector<trace::Device> devices;
     std::vector<trace::Process> processes;
-    std::unordered_map<std::int64_t, trace::Arguments> arguments; ///< by arguments_id
+    std::unordered_map<std::int64_t, trace::Arguments> arguments;          ///< by arguments_id
+    std::unordered_map<std::int64_t, trace::KernelTraffic> kernel_traffic; ///< measured; by kernel_id
     Calibration calibration;
     std::string source;       ///< tool that recorded it
     std::string tracer_error; ///< why a process could not be watched or its kernels recorded; else empty
