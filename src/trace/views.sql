@@ -98,8 +98,8 @@ SELECT g.graph_launch_id, g.process_id, g.device_id, g.context_id, g.stream_id, 
        g.nvtx_range_id
 FROM graph_launch_entry g;
 
--- Measured, in a run apart from the one that was timed. A GPU whose L2 has two halves (A100, H100, H200) counts
--- what crosses between them again: L2 bytes of a streaming kernel are 1.5 times what it reads and writes.
+-- Measured, in a run apart from the one that was timed. On an H200 the L2 bytes of a streaming kernel are 1.5
+-- times what it reads and writes (ncu counts the same), probably what crosses between the halves of its L2.
 CREATE VIEW kernel_traffic AS
 SELECT t.kernel_id, n.value AS name, t.dram_read_bytes, t.dram_written_bytes, t.l2_read_bytes,
        t.l2_written_bytes, t.passes
