@@ -15,12 +15,15 @@ namespace {
 class ImportCommand : public Command {
   public:
     std::string_view name() const override { return "import"; }
-    std::string_view description() const override { return "Turn a left-over run folder into a trace"; }
+    std::string_view description() const override {
+        return "Turn the run folder of 'env', or a left-over one, into a trace";
+    }
     std::string_view examples() const override {
-        return "deepjit import /tmp/deepjit-run.k3Jx0a -o trace.db";
+        return "deepjit import run -o trace.db\n"
+               "deepjit import /tmp/deepjit-run.k3Jx0a -o trace.db";
     }
     void add_options(CLI::App& app) override {
-        app.add_option("folder", folder_, "Run folder that 'deepjit profile' left")
+        app.add_option("folder", folder_, "Run folder made by 'deepjit env' or left by 'deepjit profile'")
             ->type_name("FOLDER")
             ->required();
         app.add_option("-o,--output", output_, "Trace to write; default: trace.db, then trace-2.db")
@@ -33,23 +36,37 @@ class ImportCommand : public Command {
         std::error_code error;
         if (!fs::is_directory(folder_, error))
             return usage_error(fmt::format("'{}' is not a folder", folder_.string()),
-                               error ? error.message() : "",
-                               "give the run folder that 'deepjit profile' named when it failed");
+                               error ? error.message() : "", kExpectedFolder);
         if (!holds_recording(folder_))
             return usage_error(fmt::format("the folder '{}' holds no recording", folder_.string()),
                                "no file in it ends in .djw",
-                               "give the run folder that 'deepjit profile' named when it failed");
+                               made_by_env() ? "no program that has its variables has initialised CUDA yet; "
+                                               "check that they reach the process that uses the GPU"
+                                             : kExpectedFolder);
+        const auto still_running = running_processes(folder_);
         ingest::RunFacts facts = run_facts("deepjit import");
         DEEPJIT_CHECK(add_saved_facts(folder_, facts));
         DEEPJIT_TRY(const ingest::ImportSummary summary,
                     ingest::import_run_folder(folder_, trace_path, facts));
-        const RecordingOutcome outcome = judge_recording(summary);
+        RecordingOutcome outcome = judge_recording(summary);
+        if (!still_running.empty()) {
+            outcome.warnings.push_back(explain_running_processes(still_running));
+            outcome.warnings.back().hint = "import the folder again when it has ended";
+        }
         report_import(terminal, summary, outcome, trace_path);
         if (outcome.state == RecordingState::RecordsMissing) terminal.warn(outcome.explanation);
         return ExitCode::Done;
     }
 
   private:
+    static constexpr const char* kExpectedFolder =
+        "give the run folder of 'deepjit env', or the one that 'deepjit profile' named when it failed";
+
+    bool made_by_env() const {
+        std::error_code error;
+        return fs::exists(folder_ / "run.json", error);
+    }
+
     fs::path folder_;
     fs::path output_;
     bool force_ = false;

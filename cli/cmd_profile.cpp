@@ -1,12 +1,15 @@
 #include "cli/cmd_profile.hpp"
 
 #include "cli/capture_plan.hpp"
+#include "cli/descendants.hpp"
 #include "cli/import_report.hpp"
 #include "cli/machine_calibration.hpp"
 #include "cli/option_values.hpp"
+#include "cli/recording_options.hpp"
 #include "cli/run_facts.hpp"
 #include "cli/run_folder.hpp"
 #include "cli/signal_guard.hpp"
+#include "cli/stub_driver.hpp"
 #include "cli/trace_output.hpp"
 #include "cli/tracer_library.hpp"
 #include "src/base/files.hpp"
@@ -19,21 +22,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 namespace deepjit::cli {
 namespace fs = std::filesystem;
 namespace {
 
-/// The driver loads the library that this variable names into every process that initialises CUDA.
-constexpr const char* kInjectionVariable = "CUDA_INJECTION64_PATH";
-/// NVTX loads it into every process that makes an NVTX call.
-constexpr const char* kNvtxInjectionVariable = "NVTX_INJECTION64_PATH";
-constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
-constexpr const char* kGraphLevelVariable = "DEEPJIT_TRACER_GRAPH_LEVEL";
 constexpr const char* kCapturePlanVariable = "DEEPJIT_TRACER_CAPTURE_PLAN";
 constexpr const char* kCapturePlanName = "capture-plan.bin";
 /// The tracer measures the memory traffic of each kernel; times mean nothing then.
 constexpr const char* kCountersVariable = "DEEPJIT_TRACER_COUNTERS";
+constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
 constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
 
 class ProfileCommand : public Command {
@@ -52,9 +51,14 @@ class ProfileCommand : public Command {
             ->type_name("FILE");
         app.add_flag("--force", force_, "Replace the trace if it exists");
         app.add_flag("--no-calibrate", no_calibration_, "Do not measure this machine's launch costs");
-        app.add_flag("--graph-level", graph_level_,
-                     "Record each launch of a CUDA Graph as a whole, without its kernels: cheaper");
-        app.add_flag("--no-modules", no_modules_, "Do not store the device code that the program loads");
+        app.add_option(
+               "--wait", wait_,
+               "When to finish the trace: the program's end (primary, default), or that of all that it "
+               "started, daemons included (all)")
+            ->type_name("WHOM")
+            ->check(CLI::IsMember({"primary", "all"}));
+        app.add_flag("--store-command", store_command_, "Keep the command line in the trace");
+        recording_.add_to(app);
         app.add_flag("--traffic", traffic_,
                      "Run the program a second time, with counters: DRAM and L2 bytes of each kernel");
         app.add_option("--capture", capture_,
@@ -76,12 +80,21 @@ class ProfileCommand : public Command {
         DEEPJIT_TRY(const std::string plan, read_capture_options());
         DEEPJIT_TRY(const fs::path trace_path, choose_trace_path(output_, force_));
         DEEPJIT_TRY(const fs::path tracer, find_tracer_library());
+        constexpr auto kStarter = RecordingOptions::StartedBy::ThisProcess;
+        DEEPJIT_CHECK(recording_.variables(tracer, {}, kStarter)); // before there is anything to remove
         DEEPJIT_TRY(const fs::path run_folder, make_temporary_directory("deepjit-run"));
 
         if (!plan.empty()) DEEPJIT_CHECK(write_file_atomically(run_folder / kCapturePlanName, plan));
 
         const SignalGuard finish_the_trace;
-        const auto ended = deepjit::run(target_command(tracer, run_folder));
+        std::optional<Descendants> descendants;
+        if (wait_ == "all") descendants.emplace();
+        deepjit::Command command;
+        command.arguments = target_;
+        DEEPJIT_TRY(command.environment, recording_.variables(tracer, run_folder, kStarter));
+        if (!plan.empty())
+            command.environment.emplace_back(kCapturePlanVariable, (run_folder / kCapturePlanName).string());
+        const auto ended = deepjit::run(command);
         if (const auto* not_started = std::get_if<StartError>(&ended)) {
             remove(run_folder);
             terminal.error(not_started->diagnostic);
@@ -90,11 +103,14 @@ class ProfileCommand : public Command {
         const ExitStatus status = std::get<Finished>(ended).status;
         if (status.signal != 0)
             terminal.note(fmt::format("the program was ended by signal {}", status.signal));
+        if (descendants) descendants->wait_for_all(run_folder);
 
         if (traffic_) measure_traffic(terminal, tracer, run_folder, status);
         ingest::RunFacts facts = run_facts("deepjit profile");
         facts.meta.emplace_back(trace::meta_key::kTargetStatus, std::to_string(status.as_shell_code()));
+        if (store_command_) facts.meta.emplace_back(trace::meta_key::kCommand, command_line());
         if (!no_calibration_ && holds_recording_of_cuda(run_folder)) calibrate(terminal, facts);
+        const auto still_running = running_processes(run_folder);
         const auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
         if (!summary) {
             terminal.error(summary.error());
@@ -105,7 +121,12 @@ class ProfileCommand : public Command {
             return ExitCode::ProfileFailed;
         }
         remove(run_folder);
-        const RecordingOutcome outcome = judge_recording(*summary);
+        RecordingOutcome outcome = judge_recording(*summary);
+        if (!still_running.empty()) {
+            outcome.warnings.push_back(explain_running_processes(still_running));
+            outcome.warnings.back().hint = "--wait all waits until the program's children have ended, too";
+        }
+        if (outcome.state == RecordingState::DriverNotInitialised) warn_of_stub_driver(outcome);
         report_import(terminal, *summary, outcome, trace_path);
         if (!plan.empty()) report_capture(terminal, summary->capture);
         if (outcome.state == RecordingState::RecordsMissing) return outcome.explanation;
@@ -141,17 +162,20 @@ class ProfileCommand : public Command {
         return {};
     }
 
-    deepjit::Command target_command(const fs::path& tracer, const fs::path& run_folder) const {
-        deepjit::Command command;
-        command.arguments = target_;
-        command.environment = {{kInjectionVariable, tracer.string()},
-                               {kNvtxInjectionVariable, tracer.string()},
-                               {kRunFolderVariable, run_folder.string()}};
-        if (no_modules_) command.environment.emplace_back(kNoModulesVariable, "1");
-        if (!capture_.empty())
-            command.environment.emplace_back(kCapturePlanVariable, (run_folder / kCapturePlanName).string());
-        if (graph_level_) command.environment.emplace_back(kGraphLevelVariable, "1");
-        return command;
+    static void warn_of_stub_driver(RecordingOutcome& outcome) {
+        const char* const library_path = std::getenv("LD_LIBRARY_PATH");
+        const auto stub = stub_driver_in(library_path != nullptr ? library_path : "");
+        if (stub)
+            outcome.warnings.push_back(failure(
+                "a stub of the CUDA driver comes first on the library path", stub->string(),
+                "take its folder out of LD_LIBRARY_PATH: it is there to link against, and cannot run anything"));
+    }
+
+    std::string command_line() const {
+        std::string text;
+        for (const std::string& word : target_)
+            text += (text.empty() ? "" : " ") + shell_word(word);
+        return text;
     }
 
     /// Runs the program again. Its recordings go into a folder of their own in the run folder.
@@ -214,12 +238,13 @@ class ProfileCommand : public Command {
     fs::path output_;
     bool force_ = false;
     bool no_calibration_ = false;
-    bool graph_level_ = false;
+    RecordingOptions recording_;
     std::string capture_;
     fs::path capture_from_;
     std::string capture_limit_ = "256";
-    bool no_modules_ = false;
     bool traffic_ = false;
+    std::string wait_ = "primary";
+    bool store_command_ = false;
     std::vector<std::string> target_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "cli/cmd_advise.hpp"
 #include "cli/cmd_doctor.hpp"
+#include "cli/cmd_env.hpp"
 #include "cli/cmd_fuse.hpp"
 #include "cli/cmd_import.hpp"
 #include "cli/cmd_launch_loop.hpp"
@@ -13,6 +14,7 @@ namespace deepjit::cli {
 std::vector<std::unique_ptr<Command>> all_commands() {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(make_profile_command());
+    commands.push_back(make_env_command());
     commands.push_back(make_import_command());
     commands.push_back(make_advise_command());
     commands.push_back(make_fuse_command());

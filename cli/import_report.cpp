@@ -50,7 +50,8 @@ void report_import(Terminal& terminal, const ingest::ImportSummary& summary, con
     terminal.note(fmt::format("wrote {} ({})", trace_path.string(), format_bytes(file_bytes)));
     for (const Diagnostic& warning : outcome.warnings)
         terminal.warn(warning);
-    if (outcome.state == RecordingState::NothingLaunched || outcome.state == RecordingState::CutOff)
+    if (outcome.state == RecordingState::NothingSelected ||
+        outcome.state == RecordingState::NothingLaunched || outcome.state == RecordingState::CutOff)
         terminal.warn(outcome.explanation);
     if (outcome.state == RecordingState::DriverNotInitialised)
         terminal.note("note: " + outcome.explanation.message);

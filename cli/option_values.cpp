@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace deepjit::cli {
 namespace {
@@ -41,6 +43,25 @@ Result<double> parse_ratio(std::string_view option, std::string_view text, doubl
     if (!number || *number < least)
         return refusal(option, text, fmt::format("a number of {:g} or more, such as 2.5", least));
     return *number;
+}
+
+Result<std::int64_t> parse_bytes(std::string_view option, std::string_view text) {
+    static constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"", 1.0},          {"B", 1.0},
+        {"KB", 1e3},        {"MB", 1e6},
+        {"GB", 1e9},        {"TB", 1e12},
+        {"KiB", 1 << 10U},  {"MiB", 1 << 20U},
+        {"GiB", 1U << 30U}, {"TiB", 1024.0 * (1U << 30U)}};
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::optional<double> number = finite_number(text.substr(0, digits));
+    std::string_view unit = text.substr(digits);
+    unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+    for (const auto& [name, bytes_each] : kUnits) {
+        if (name != unit || !number) continue;
+        const double bytes = *number * bytes_each;
+        if (bytes >= 1 && bytes < 9e18) return static_cast<std::int64_t>(bytes);
+    }
+    return refusal(option, text, "a size of a byte or more, such as 500000, 64MB or 4GiB");
 }
 
 Result<std::int64_t> parse_count(std::string_view option, std::string_view text) {

@@ -16,6 +16,10 @@ Result<double> parse_share(std::string_view option, std::string_view text);
 /// A finite number of at least `least`.
 Result<double> parse_ratio(std::string_view option, std::string_view text, double least);
 
+/// "500", "64MB" or "4 GiB", at least one byte: a number and B, KB, MB, GB, TB (powers of 1000), KiB, MiB,
+/// GiB or TiB (powers of 1024).
+Result<std::int64_t> parse_bytes(std::string_view option, std::string_view text);
+
 /// Decimal digits, at least 1 and within 64 bits.
 Result<std::int64_t> parse_count(std::string_view option, std::string_view text);
 

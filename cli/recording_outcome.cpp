@@ -44,6 +44,12 @@ std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
             warnings.push_back(failure(
                 fmt::format("recording of process {} stopped early", process.process_id), process.write_error,
                 "free some space in the temporary folder, or set TMPDIR to another"));
+        if (process.reached_size_limit)
+            warnings.push_back(
+                failure(fmt::format("recording of process {} stopped after {}: it had reached its size limit",
+                                    process.process_id,
+                                    format_duration(static_cast<double>(process.recorded_for_ns))),
+                        {}, "allow more with --max-size, or record a part of the run"));
         if (summary.kernels_recorded + summary.graph_launches > 0 && lost_its_records(process))
             warnings.push_back(
                 failure(fmt::format("no kernel of process {} was recorded", process.process_id),
@@ -84,6 +90,18 @@ Diagnostic explain_missing_records(int cupti_result, const std::string& tracer_t
                              hint_for(cupti_result));
 }
 
+Diagnostic explain_running_processes(const std::vector<std::int64_t>& process_ids) {
+    std::string names;
+    for (const std::int64_t id : process_ids)
+        if (id != 0) names += fmt::format("{}{}", names.empty() ? "" : ", ", id);
+    const bool is_one = process_ids.size() == 1;
+    return failure(
+        fmt::format("{} still {}; what {} from here on is not in the trace",
+                    is_one ? "a recorded process" : fmt::format("{} recorded processes", process_ids.size()),
+                    is_one ? "runs" : "run", is_one ? "it does" : "they do"),
+        names.empty() ? "" : fmt::format("process id {}", names));
+}
+
 RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
     RecordingOutcome outcome;
     outcome.warnings = losses(summary);
@@ -102,6 +120,15 @@ RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
         outcome.explanation = failure(
             "the program was ended before its recording reached the disk, so what it launched is not known",
             {}, "let it run longer, or end by itself");
+    } else if (std::any_of(summary.processes.begin(), summary.processes.end(),
+                           [](const auto& process) { return process.selects_part; }) &&
+               std::none_of(summary.processes.begin(), summary.processes.end(),
+                            [](const auto& process) { return process.windows > 0; })) {
+        outcome.state = RecordingState::NothingSelected;
+        outcome.explanation =
+            failure("the program ended before the part of it that was to be recorded began", {},
+                    "check --skip, --delay and the name given to --range, and that the program calls "
+                    "cudaProfilerStart where --start-with-profiler-api is given");
     } else if (summary.driver_initialised) {
         outcome.state = RecordingState::NothingLaunched;
         outcome.explanation =

@@ -18,7 +18,7 @@ constexpr std::string_view kFactsFile = "run.json";
 /// What a recording may say about itself; the rest of `meta` belongs to the tool that imports it.
 bool belongs_to_the_recording(std::string_view key) {
     return key == trace::meta_key::kTargetStatus || key == trace::meta_key::kHost ||
-           key.starts_with("calibration.");
+           key == trace::meta_key::kCommand || key.starts_with("calibration.");
 }
 
 } // namespace
@@ -49,8 +49,15 @@ Result<void> save_run_facts(const std::filesystem::path& run_folder, const inges
         if (belongs_to_the_recording(key)) meta[key] = value;
     const nlohmann::ordered_json document = {{"meta", std::move(meta)}};
     using nlohmann::detail::error_handler_t;
-    return write_file_atomically(run_folder / kFactsFile,
-                                 document.dump(2, ' ', false, error_handler_t::replace) + "\n");
+    DEEPJIT_CHECK(write_file_atomically(run_folder / kFactsFile,
+                                        document.dump(2, ' ', false, error_handler_t::replace) + "\n"));
+    using std::filesystem::perms;
+    std::error_code error;
+    std::filesystem::permissions(run_folder / kFactsFile, perms::owner_read | perms::owner_write, error);
+    if (error)
+        return failure(fmt::format("cannot make '{}' private", (run_folder / kFactsFile).string()),
+                       error.message());
+    return {};
 }
 
 Result<void> add_saved_facts(const std::filesystem::path& run_folder, ingest::RunFacts& facts) {

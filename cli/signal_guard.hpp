@@ -12,6 +12,8 @@ class SignalGuard {
   public:
     SignalGuard();
     ~SignalGuard();
+    /// Signals that were kept from ending this process so far.
+    static int signals_seen();
     SignalGuard(const SignalGuard&) = delete;
     SignalGuard& operator=(const SignalGuard&) = delete;
 

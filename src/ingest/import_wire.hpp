@@ -29,6 +29,10 @@ struct ProcessSummary {
     int cupti_error = 0;              ///< CUptiResult of the first call that failed, 0 where none did
     std::string error_text;           ///< what failed, in one sentence; empty where nothing did
     std::string write_error;          ///< why recording stopped early ("No space left on device"), else empty
+    bool selects_part = false;        ///< only a part of the run was to be recorded
+    std::int64_t windows = 0;         ///< parts of the run that were recorded
+    bool reached_size_limit = false;  ///< recording stopped early for that reason
+    std::int64_t recorded_for_ns = 0; ///< until recording stopped early, else 0
     std::int64_t launches_called = 0; ///< kernel and graph launches that were not captured
     std::int64_t kernels_recorded = 0;
     std::int64_t graph_launches = 0;  ///< recorded as a whole, without their kernels

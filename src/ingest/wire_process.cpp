@@ -63,6 +63,12 @@ void WireProcess::import(const wire::Reader& reader) {
     if (header.stop_reason == wire::StopReason::WriteFailed) {
         summary_.write_error = system_error_text(header.stop_errno);
     }
+    windows_.finish(trace_, process_.process_id, header, process_.end_ns);
+    summary_.selects_part = windows_.selects_part();
+    summary_.windows = windows_.count();
+    summary_.reached_size_limit = header.stop_reason == wire::StopReason::SizeLimit;
+    if (header.stop_reason != wire::StopReason::None)
+        summary_.recorded_for_ns = header.stop_time_ns - process_.start_ns;
     // A process that was killed may have launched more than its last status says.
     summary_.launches_called = std::max(summary_.launches_called, launches_seen_);
     summary_.lost_bytes = static_cast<std::int64_t>(definitions.lost_bytes());
@@ -171,6 +177,12 @@ void WireProcess::read_dependent(const wire::RecordView& record) {
     } else if (record.kind == wire::RecordKind::CapturedBuffer ||
                record.kind == wire::RecordKind::CapturedLaunch) {
         read_capture(record);
+    } else if (const auto selection = record.as<wire::RecordingSelection>()) {
+        windows_.add(*selection);
+    } else if (const auto opened = record.as<wire::WindowStart>()) {
+        windows_.add(*opened);
+    } else if (const auto closed = record.as<wire::WindowEnd>()) {
+        windows_.add(*closed);
     } else if (const auto overhead = record.as<wire::Overhead>()) {
         trace::Overhead row;
         row.kind = record.tail<wire::Overhead>();

@@ -6,6 +6,7 @@
 #include "src/ingest/kernel_traffic.hpp"
 #include "src/ingest/module_images.hpp"
 #include "src/ingest/nvtx_ranges.hpp"
+#include "src/ingest/recording_windows.hpp"
 #include "src/trace/trace.hpp"
 #include "src/wire/reader.hpp"
 
@@ -100,6 +101,7 @@ class WireProcess {
     std::size_t call_cursor_ = 0; ///< kernels come about in the order of their calls
     std::unordered_map<std::uint32_t, wire::CopyAddresses> copy_addresses_;
     std::unordered_map<std::uint32_t, std::vector<wire::BatchCopyAddresses>> batch_addresses_;
+    RecordingWindows windows_;
     wire::ModuleImageTotals image_totals_; ///< the last that was read
     std::vector<wire::Allocation> allocations_;
     NvtxRanges nvtx_{trace_, strings_, process_};

@@ -191,6 +191,29 @@ struct GraphLaunch {
     std::uint32_t process_id = 0;
 };
 
+/// What opened or closed a window of recording.
+enum class WindowBound {
+    Unknown = 0, ///< of the end: the process was killed while the window was open
+    Process = 1, ///< it began; it ended
+    Time = 2,    ///< a delay or a duration was over
+    Frames = 3,
+    Range = 4,       ///< an NVTX range opened or closed
+    ProfilerApi = 5, ///< cuProfilerStart, cuProfilerStop
+    SizeLimit = 6,
+    WriteFailed = 7,
+};
+
+/// A part of the run that was recorded; the whole of it where nothing else was asked for.
+struct RecordingWindow {
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> end_ns; ///< absent: the process was killed while the window was open
+    WindowBound start_bound = WindowBound::Unknown;
+    WindowBound end_bound = WindowBound::Unknown;
+    std::int64_t start_frames = 0; ///< frames finished (of a range: begun) by then, where they were counted
+    std::int64_t end_frames = 0;
+    std::uint32_t process_id = 0;
+};
+
 enum class NvtxKind { PushPop = 1, StartEnd = 2, Mark = 3 };
 
 /// Numbered as NVTX does (nvtxPayloadType_t).

@@ -123,6 +123,18 @@ CREATE TABLE overhead_entry (
   end_ns INTEGER NOT NULL
 ) STRICT;
 
+-- The parts of the run that were recorded: one row, the whole of it, where nothing else was asked for.
+CREATE TABLE window_entry (
+  window_id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER,                          -- NULL: the process was killed while the window was open
+  start_bound INTEGER NOT NULL,            -- trace::WindowBound
+  end_bound INTEGER NOT NULL,
+  start_frames INTEGER NOT NULL,           -- finished by then, where frames were counted; of a range: begun
+  end_frames INTEGER NOT NULL
+) STRICT;
+
 -- Device code, once by content.
 CREATE TABLE module_image_entry (
   image_id INTEGER PRIMARY KEY,

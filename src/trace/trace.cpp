@@ -5,6 +5,7 @@
 #include "src/trace/database.hpp"
 #include "src/trace/module_rows.hpp"
 #include "src/trace/nvtx_rows.hpp"
+#include "src/trace/window_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -376,6 +377,10 @@ Result<std::vector<ModuleKernel>> Trace::module_kernels() const {
                                   "JOIN string_entry s ON s.string_id = k.mangled_name_id "
                                   "ORDER BY k.image_id, s.value",
                                   read_row);
+}
+
+Result<std::vector<RecordingWindow>> Trace::recording_windows() const {
+    return read_recording_windows(impl_->database);
 }
 
 Result<std::vector<NvtxDomain>> Trace::nvtx_domains() const {

@@ -23,6 +23,7 @@ inline constexpr std::string_view kToolVersion = "tool_version";
 inline constexpr std::string_view kSource = "source";              ///< "deepjit profile"
 inline constexpr std::string_view kTargetStatus = "target_status"; ///< exit status as a shell reports it
 inline constexpr std::string_view kHost = "host";
+inline constexpr std::string_view kCommand = "command";            ///< with profile --store-command alone
 inline constexpr std::string_view kTraffic = "traffic";            ///< "measured" or "unavailable"
 inline constexpr std::string_view kTrafficError = "traffic.error"; ///< why figures are missing
 inline constexpr std::string_view kTracerError = "tracer_error";   ///< why kernels of a process are missing
@@ -68,6 +69,8 @@ class Trace {
     Result<std::vector<ModuleKernel>> module_kernels() const;
     Result<std::vector<NvtxDomain>> nvtx_domains() const;
     Result<std::vector<NvtxCategory>> nvtx_categories() const;
+    /// By start.
+    Result<std::vector<RecordingWindow>> recording_windows() const;
     /// Ranges and marks by start.
     Result<std::vector<NvtxRange>> nvtx_ranges() const;
     Result<std::vector<NvtxOperator>> nvtx_operators() const;
@@ -117,6 +120,7 @@ class TraceWriter {
     void add(const Allocation& allocation);
     void add(const Overhead& overhead);
     void add(const GraphLaunch& launch);
+    void add(const RecordingWindow& window);
     /// Interned by hash: the same contents give the same id. 0 after an error.
     std::int64_t add_module_image(const ModuleImage& image);
     void add(const ModuleLoad& load);

@@ -5,6 +5,7 @@
 #include "src/trace/module_rows.hpp"
 #include "src/trace/nvtx_rows.hpp"
 #include "src/trace/trace.hpp"
+#include "src/trace/window_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,7 @@ struct TraceWriter::Impl {
         overhead, graph_launch, traffic;
     ModuleRowWriter modules;
     CaptureRowWriter captures;
+    WindowRowWriter windows;
     NvtxRowWriter nvtx;
     std::unordered_map<std::string, std::int64_t, StringHash, std::equal_to<>> string_ids;
     std::map<std::array<std::int64_t, 12>, std::int64_t> config_ids;
@@ -164,6 +166,7 @@ Result<void> TraceWriter::Impl::begin() {
                           "passes"));
     DEEPJIT_CHECK(modules.prepare(database));
     DEEPJIT_CHECK(captures.prepare(database));
+    DEEPJIT_CHECK(windows.prepare(database));
     return nvtx.prepare(database);
 }
 
@@ -190,6 +193,7 @@ Result<void> TraceWriter::Impl::finish() {
     modules.release();
     nvtx.release();
     captures.release();
+    windows.release();
     database.close();
     if (const int error_number = flush_to_disk(temporary_path, O_RDWR))
         return cannot_write(path, error_number);
@@ -300,6 +304,10 @@ void TraceWriter::add(const Allocation& allocation) {
     impl_->insert(impl_->allocation, id_or_null(allocation.allocation_id), allocation.process_id,
                   allocation.device_id, allocation.address, allocation.bytes, allocation.start_ns,
                   allocation.end_ns);
+}
+
+void TraceWriter::add(const RecordingWindow& window) {
+    if (!impl_->error) impl_->keep(impl_->windows.add(window));
 }
 
 void TraceWriter::add(const Overhead& overhead) {

@@ -90,6 +90,15 @@ SELECT k.image_id, i.hash, s.value AS mangled_name
 FROM module_kernel_entry k JOIN module_image_entry i ON i.image_id = k.image_id
 JOIN string_entry s ON s.string_id = k.mangled_name_id;
 
+CREATE VIEW recording_windows AS
+SELECT window_id, process_id, start_ns, end_ns, end_ns - start_ns AS duration_ns,
+       CASE start_bound WHEN 1 THEN 'process' WHEN 2 THEN 'time' WHEN 3 THEN 'frames' WHEN 4 THEN 'range'
+            WHEN 5 THEN 'profiler-api' WHEN 6 THEN 'size-limit' WHEN 7 THEN 'write-failed' ELSE 'killed' END AS start_bound,
+       CASE end_bound WHEN 1 THEN 'process' WHEN 2 THEN 'time' WHEN 3 THEN 'frames' WHEN 4 THEN 'range'
+            WHEN 5 THEN 'profiler-api' WHEN 6 THEN 'size-limit' WHEN 7 THEN 'write-failed' ELSE 'killed' END AS end_bound,
+       start_frames, end_frames
+FROM window_entry;
+
 CREATE VIEW graph_launches AS
 SELECT g.graph_launch_id, g.process_id, g.device_id, g.context_id, g.stream_id, g.start_ns, g.end_ns,
        g.end_ns - g.start_ns AS duration_ns, g.correlation_id, g.graph_id,

@@ -2,6 +2,7 @@
 
 #include "src/tracer/definitions.hpp"
 #include "src/tracer/recording.hpp"
+#include "src/tracer/recording_window.hpp"
 #include "src/tracer/session.hpp"
 
 #include <cstdlib>
@@ -176,8 +177,32 @@ void record_overhead(const CUpti_ActivityOverhead3& overhead) noexcept {
     recording().append(record, overhead_kind(overhead.overheadKind));
 }
 
+/// Of a record of work on the device; 0 for other kinds.
+std::uint32_t correlation_id_of(const CUpti_Activity& activity) noexcept {
+    const void* const record = &activity;
+    switch (activity.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return static_cast<const CUpti_ActivityKernel10*>(record)->correlationId;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return static_cast<const CUpti_ActivityMemcpy6*>(record)->correlationId;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return static_cast<const CUpti_ActivityMemcpyPtoP4*>(record)->correlationId;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return static_cast<const CUpti_ActivityMemset4*>(record)->correlationId;
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        return static_cast<const CUpti_ActivityGraphTrace2*>(record)->correlationId;
+    default:
+        return 0;
+    }
+}
+
 void record_activity(ThreadState& state, const CUpti_Activity& activity) noexcept {
     const void* const record = &activity;
+    if (recording_window().selects()) {
+        const std::uint32_t correlation_id = correlation_id_of(activity);
+        if (correlation_id != 0 && !recording_window().admits(correlation_id)) return;
+    }
     switch (activity.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:

@@ -7,6 +7,7 @@
 #include "src/tracer/graph_calls.hpp"
 #include "src/tracer/module_calls.hpp"
 #include "src/tracer/recording.hpp"
+#include "src/tracer/recording_window.hpp"
 #include "src/tracer/session.hpp"
 #include "src/tracer/watched_calls.hpp"
 
@@ -122,6 +123,8 @@ void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackD
     OpenCall& open = state.open_call[state.open_calls++];
     open = {};
     *data.correlationData = state.open_calls;
+    open.in_window = recording_window().is_open();
+    if (recording_window().selects() && open.in_window) recording_window().note_call(data.correlationId);
     open.may_be_captured = is_kernel_launch(call.form) || is_copy_or_fill(call.form);
     if (is_kernel_launch(call.form)) {
         const LaunchParameters launch = launch_parameters(call.form, data.functionParams);
@@ -150,7 +153,7 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     const std::int64_t end_ns = now_ns();
     if (runs_kernels(call.form)) counters().after_launch();
     const std::uint64_t depth = *data.correlationData;
-    if (depth == 0 || depth > ThreadState::kMaxOpenCalls) return recording().swallow_error();
+    if (depth == 0 || depth > state.open_calls) return recording().swallow_error();
     state.open_calls = static_cast<std::uint32_t>(depth - 1);
     const OpenCall& open = state.open_call[state.open_calls];
     const CUresult result = data.functionReturnValue != nullptr
@@ -165,15 +168,18 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     record.arguments_id = is_kernel_launch(call.form) ? open.arguments_id : 0;
     record.start_ns = open.start_ns;
     record.end_ns = end_ns;
-    recording().append(record);
+    if (open.in_window || open.capturing || is_watched(call, Watching::Setup)) recording().append(record);
 
     auto& captures = session().open_captures;
-    if (runs_kernels(call.form) && !open.capturing && result == CUDA_SUCCESS)
+    if (runs_kernels(call.form) && open.in_window && !open.capturing && result == CUDA_SUCCESS)
         increment(state.launches_called);
-    if (call.form == CallForm::BeginCapture && result == CUDA_SUCCESS) captures.fetch_add(1);
+    if (call.form == CallForm::BeginCapture && result == CUDA_SUCCESS) {
+        captures.fetch_add(1);
+        if (recording_window().selects()) recording_window().on_capture_began();
+    }
     // A capture that was invalidated also ends here, with an error.
     if (call.form == CallForm::EndCapture && captures.load() != 0) captures.fetch_sub(1);
-    if (is_copy_or_fill(call.form)) record_copy_addresses(call.form, data);
+    if (open.in_window && is_copy_or_fill(call.form)) record_copy_addresses(call.form, data);
     if (result != CUDA_SUCCESS) return;
     if (is_kernel_launch(call.form) && buffer_capture().armed() && !open.capturing)
         buffer_capture().on_launch_succeeded(launch_parameters(call.form, data.functionParams).stream);
@@ -181,16 +187,33 @@ void on_exit(ThreadState& state, const WatchedCall& call, const CUpti_CallbackDa
     if (call.form == CallForm::LoadModule) on_module_load_call(call, data.functionParams);
 }
 
+/// Whether the entry of a call is passed over because the options of the recording leave it out.
+bool is_left_out(const WatchedCall& call) noexcept {
+    return !recording_window().is_open() && session().open_captures.load(std::memory_order_relaxed) == 0 &&
+           !is_watched(call, Watching::Setup);
+}
+
 void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
     if (buffer_capture().armed() && BufferCapture::is_own_call()) return;
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop) {
+        if (data.callbackSite == CUPTI_API_EXIT)
+            recording_window().on_profiler_call(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+        return;
+    }
     const WatchedCall* const call = watched_call(id);
     ThreadState* const state = recording().thread_state();
     if (call == nullptr || state == nullptr) return recording().swallow_error();
     if (!session().driver_answered.load(std::memory_order_relaxed)) session().driver_answered.store(true);
-    if (data.callbackSite == CUPTI_API_ENTER)
-        on_enter(*state, *call, data);
-    else
-        on_exit(*state, *call, data);
+    const bool selects = recording_window().selects();
+    if (data.callbackSite == CUPTI_API_ENTER) {
+        if (selects && is_left_out(*call)) {
+            *data.correlationData = 0;
+            return;
+        }
+        return on_enter(*state, *call, data);
+    }
+    if (!selects || *data.correlationData != 0) on_exit(*state, *call, data);
+    if (selects) recording_window().on_call(*call); // after its record: it may end the window
 }
 
 void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {

@@ -2,6 +2,7 @@
 
 #include "src/tracer/clock.hpp"
 #include "src/tracer/recording.hpp"
+#include "src/tracer/recording_window.hpp"
 
 #include <atomic>
 #include <string_view>
@@ -63,6 +64,7 @@ Record event_record(std::uint32_t domain_id, const NvtxEvent& event) noexcept {
 int push_nvtx_range(ThreadState& state, std::uint32_t domain_id, const NvtxEvent& event) noexcept {
     const int level = enter(state, domain_id);
     recording().append(event_record<wire::NvtxPush>(domain_id, event), tail_of(event.attributes));
+    recording_window().on_range_pushed(domain_id, level, event.name_id);
     return level;
 }
 
@@ -70,6 +72,7 @@ int pop_nvtx_range(ThreadState& state, std::uint32_t domain_id) noexcept {
     const std::int64_t time_ns = now_ns();
     const int level = leave(state, domain_id);
     if (level == kNoOpenRange) return level;
+    recording_window().on_range_popped(domain_id, level);
     wire::NvtxPop record;
     record.domain_id = domain_id;
     record.time_ns = time_ns;
@@ -82,10 +85,12 @@ std::uint64_t start_nvtx_range(ThreadState& state, std::uint32_t domain_id, cons
     record.range_id = static_cast<std::uint64_t>(state.thread_id) << 32U |
                       started_ranges.fetch_add(1, std::memory_order_relaxed);
     recording().append(record, tail_of(event.attributes));
+    recording_window().on_range_started(record.range_id, event.name_id);
     return record.range_id;
 }
 
 void end_nvtx_range(std::uint64_t range_id) noexcept {
+    recording_window().on_range_ended(range_id);
     wire::NvtxEnd record;
     record.range_id = range_id;
     record.time_ns = now_ns();

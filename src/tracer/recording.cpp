@@ -48,6 +48,13 @@ bool Recording::open(const char* directory) noexcept {
         if (file_ < 0 && errno != EEXIST) return false;
     }
     if (file_ < 0) return false;
+    // Says that this process still writes, until it ends in whichever way. Not flock(), whose lock a forked
+    // child would keep.
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_len = 1;
+    if (fcntl(file_, F_SETLK, &lock) != 0) swallow_error();
     const wire::FileHeader header;
     if (exceeds_file_size_limit(sizeof header) || write_all(file_, &header, sizeof header) != 0) return false;
     struct stat status {};
@@ -208,9 +215,10 @@ void Recording::write_block(std::uint32_t thread_id, const std::byte* records, s
     }
     const wire::BlockHeader header = wire::block_header(thread_id, {records, bytes});
     const std::uint64_t end = file_bytes_ + sizeof header + bytes;
+    if (size_limit_.is_exceeded_by(end, file_inode_)) return stop(wire::StopReason::SizeLimit, 0);
     int error_number = exceeds_file_size_limit(end) ? EFBIG : write_all(file_, &header, sizeof header);
     if (error_number == 0) error_number = write_all(file_, records, bytes);
-    if (error_number != 0) return stop_after_failed_write(error_number);
+    if (error_number != 0) return stop(wire::StopReason::WriteFailed, error_number);
     file_bytes_ = end;
 }
 
@@ -220,10 +228,10 @@ bool Recording::file_is_still_ours() const noexcept {
     return fstat(file_, &status) == 0 && status.st_dev == file_device_ && status.st_ino == file_inode_;
 }
 
-void Recording::stop_after_failed_write(int error_number) noexcept {
+void Recording::stop(wire::StopReason reason, int error_number) noexcept {
     active_.store(false);
     wire::FileHeader header;
-    header.stop_reason = wire::StopReason::WriteFailed;
+    header.stop_reason = reason;
     header.stop_errno = error_number;
     header.stop_time_ns = now_ns();
     // Overwrites bytes that already have their place on the disk, so that it works on a full one.

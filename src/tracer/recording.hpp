@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/tracer/size_limit.hpp"
 #include "src/tracer/thread_state.hpp"
 #include "src/wire/encoder.hpp"
 
@@ -49,6 +50,11 @@ class Recording {
         return swallowed_errors_.load(std::memory_order_relaxed);
     }
 
+    /// Once the files of `directory` hold more than `max_bytes`, recording stops. Call after open().
+    void limit_size(const char* directory, std::uint64_t max_bytes) noexcept {
+        size_limit_.open(directory, max_bytes);
+    }
+
     /// In a forked child: never write again. Takes no lock, since a thread that is gone may hold it.
     void abandon() noexcept { active_.store(false); }
 
@@ -64,7 +70,7 @@ class Recording {
     void write_definitions() noexcept;
     void write_block(std::uint32_t thread_id, const std::byte* records, std::size_t bytes) noexcept;
     bool file_is_still_ours() const noexcept;
-    void stop_after_failed_write(int error_number) noexcept;
+    void stop(wire::StopReason reason, int error_number) noexcept;
 
     std::atomic<bool> active_{false};
     std::atomic<std::uint64_t> swallowed_errors_{0};
@@ -75,6 +81,7 @@ class Recording {
     dev_t file_device_ = 0;
     ino_t file_inode_ = 0;
     std::uint64_t file_bytes_ = 0;
+    SizeLimit size_limit_;
 
     SpinLock definitions_lock_; ///< guards the three fields below
     std::byte* definitions_ = nullptr;

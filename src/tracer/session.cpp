@@ -7,8 +7,10 @@
 #include "src/tracer/counters.hpp"
 #include "src/tracer/definitions.hpp"
 #include "src/tracer/image_store.hpp"
+#include "src/tracer/inherited_environment.hpp"
 #include "src/tracer/nvtx_names.hpp"
 #include "src/tracer/recording.hpp"
+#include "src/tracer/recording_window.hpp"
 #include "src/tracer/watched_calls.hpp"
 
 #include <cstdio>
@@ -54,6 +56,12 @@ bool is_set(const char* variable) noexcept {
     return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
 }
 
+/// 0 where it is not set.
+std::uint64_t number_in(const char* variable) noexcept {
+    const char* const value = std::getenv(variable);
+    return value != nullptr ? std::strtoull(value, nullptr, 10) : 0;
+}
+
 } // namespace
 
 Session& session() noexcept {
@@ -65,12 +73,14 @@ bool Session::open_recording() noexcept {
     const int opened_by = process_id_.load();
     if (opened_by == getpid()) return recording().active();
     const char* const directory = std::getenv("DEEPJIT_RUN_DIR");
-    if (directory == nullptr || *directory == '\0') return false;
+    if (directory == nullptr || *directory == '\0' || !may_record_this_process()) return false;
     if (opened_by != 0) forget_parent();
     process_id_.store(getpid());
     if (!recording().open(directory)) return false;
+    recording().limit_size(directory, number_in("DEEPJIT_TRACER_MAX_BYTES"));
     start_ns_ = now_ns();
     record_process_start();
+    if (opened_by == 0) recording_window().configure();
     define_nvtx_again(); // what a parent defined before the fork
     record_status();
     recording().flush();
@@ -92,6 +102,7 @@ void Session::abandon_recording_in_child() noexcept {
     recording().abandon();
     counters().abandon();
     new (&the_session.open_mutex_) Mutex; // a thread that is gone may hold it
+    recording_window().forget_parent();
 }
 
 void Session::forget_parent() noexcept {
@@ -131,6 +142,7 @@ void Session::start_cuda() noexcept {
         recording().define(name, call.name);
     }
     if (cupti_opened_) start_cupti();
+    withhold_from_children(); // all of them have been read
     cuda_started_.store(true);
     record_status();
     recording().flush();
@@ -163,9 +175,20 @@ void Session::start_flusher() noexcept {
 
 void Session::start_cupti() noexcept {
     CUpti_SubscriberHandle subscriber = nullptr;
-    CUptiResult result = cupti.subscribe(&subscriber, on_callback, nullptr);
+    char owner[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+    CUptiResult result = cupti.subscribe_or_name_owner(&subscriber, on_callback, owner);
     // Whoever else subscribed also owns the activity buffers: taking those would break that tool.
-    if (result != CUPTI_SUCCESS) return fail("cuptiSubscribe", result);
+    if (result != CUPTI_SUCCESS) {
+        fail("cuptiSubscribe", result);
+        const std::size_t bytes = std::strlen(error_text_);
+        if (owner[0] != '\0')
+            std::snprintf(error_text_ + bytes, sizeof error_text_ - bytes, " The subscriber is '%s'.", owner);
+        else if (result == CUPTI_ERROR_NOT_INITIALIZED)
+            std::snprintf(error_text_ + bytes, sizeof error_text_ - bytes,
+                          " CUPTI is %s of API version %u, the driver is of version %d.", cupti.path(),
+                          cupti.version, driver.version);
+        return;
+    }
     subscribed_ = true;
     for (const WatchedCall& call : watched_calls()) {
         // An older CUPTI does not know the newest calls.
@@ -181,6 +204,13 @@ void Session::start_cupti() noexcept {
     }
     counters().open(cupti);
     enable_resource_callbacks(subscriber);
+    if (recording_window().uses_profiler_api()) {
+        for (const CUpti_CallbackId id :
+             {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop}) {
+            result = cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+            if (result != CUPTI_SUCCESS) fail("cuptiEnableCallback", result);
+        }
+    }
 
     result = cupti.activity_register_callbacks(on_buffer_requested, on_buffer_completed);
     if (result != CUPTI_SUCCESS) return fail("cuptiActivityRegisterCallbacks", result);
@@ -193,10 +223,12 @@ void Session::start_cupti() noexcept {
         result = cupti.activity_enable(kind);
         if (result != CUPTI_SUCCESS) fail("cuptiActivityEnable", result);
     }
-    if (is_set("DEEPJIT_TRACER_GRAPH_LEVEL")) {
+    const bool graph_level = is_set("DEEPJIT_TRACER_GRAPH_LEVEL");
+    if (graph_level) {
         result = cupti.activity_enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
         if (result != CUPTI_SUCCESS) fail("cuptiActivityEnable", result);
     }
+    recording_window().start(&cupti, subscriber, graph_level);
 }
 
 void Session::enable_resource_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
@@ -283,6 +315,7 @@ void Session::run_flusher() noexcept {
         // substitute: it hands over full buffers alone (cupti_activity.h of 13.0), and a buffer holds
         // thousands of kernels.
         if (cuda_started_.load() && kernel_activity_) cupti.activity_flush_all(0);
+        recording_window().on_tick();
         record_what_changed();
         pthread_mutex_lock(&flusher_mutex);
     }

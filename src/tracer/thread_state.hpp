@@ -22,6 +22,7 @@ struct OpenCall {
     std::uint64_t copy_destination = 0;
     bool may_be_captured = false; ///< a launch, copy or fill: it can become a node of a graph
     bool capturing = false;
+    bool in_window = true; ///< what is recorded of it besides what graphs hold
     bool changes_node =
         false; ///< adds or changes a node: what it holds are the two addresses or the arguments
 };

@@ -27,7 +27,8 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint32_t kMaxPayloadBytes = 1U << 20U;
 /// Longer names and argument blocks are cut to this many bytes: a record's size is a 16-bit number.
 inline constexpr std::size_t kMaxTailBytes = 65'000;
-inline constexpr const char* kFileExtension = ".djw";
+inline constexpr const char* kFileExtension =
+    ".djw"; ///< write-locked (fcntl) by the process while it records
 
 enum class RecordKind : std::uint8_t {
     ProcessStart = 1,
@@ -56,6 +57,9 @@ enum class RecordKind : std::uint8_t {
     NvtxStart = 25,
     NvtxEnd = 26,
     NvtxMark = 27,
+    WindowStart = 30,
+    WindowEnd = 31,
+    RecordingSelection = 32,
     ModuleImage = 40,
     ModuleImageTotals = 41,
     DeviceLaunch = 42,
@@ -74,6 +78,16 @@ enum class RecordKind : std::uint8_t {
 enum class StopReason : std::uint32_t {
     None = 0,
     WriteFailed = 1, ///< FileHeader::stop_errno says why: a full disk, a quota
+    SizeLimit = 2,   ///< the run's recordings reached the size they were allowed
+};
+
+/// Why a window of recording opened or closed.
+enum class WindowCause : std::uint8_t {
+    Process = 1,     ///< it began
+    Time = 2,        ///< a delay or a duration was over
+    Frames = 3,      ///< frames were counted
+    Range = 4,       ///< an NVTX range of the name asked for opened or closed
+    ProfilerApi = 5, ///< cuProfilerStart, cuProfilerStop
 };
 
 /// The container of device code.
@@ -388,6 +402,36 @@ struct GraphLaunch {
     std::uint32_t stream_id = 0;
     std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
     std::int64_t end_ns = 0;
+};
+
+/// Which part of the run was asked for, where that is not all of it. Tail: the name of an NVTX range, or
+/// nothing.
+struct RecordingSelection {
+    static constexpr auto kKind = RecordKind::RecordingSelection;
+    RecordHeader header;
+    std::uint8_t profiler_api = 0;    ///< 1: between cuProfilerStart and cuProfilerStop
+    std::uint64_t skipped_frames = 0; ///< with a range: occurrences of it
+    std::uint64_t frames = 0;         ///< 0: all
+    std::int64_t delay_ns = 0;        ///< after the recording was opened
+    std::int64_t duration_ns = 0;     ///< 0: to the end
+};
+
+/// From here on launches, copies and the like are recorded.
+struct WindowStart {
+    static constexpr auto kKind = RecordKind::WindowStart;
+    RecordHeader header;
+    WindowCause cause{};
+    std::uint64_t frames = 0; ///< that this process had finished by then, where frames are counted
+    std::int64_t time_ns = 0;
+};
+
+/// Until here. A window without an end lasted as long as the recording.
+struct WindowEnd {
+    static constexpr auto kKind = RecordKind::WindowEnd;
+    RecordHeader header;
+    WindowCause cause{};
+    std::uint64_t frames = 0;
+    std::int64_t time_ns = 0;
 };
 
 // NVTX. Events lie in the blocks of the thread that made them, in their order, among its host calls: whatever

@@ -751,6 +751,14 @@ FAKE_API CUresult cuEventSynchronize(CUevent event) {
     });
 }
 
+FAKE_API CUresult cuProfilerStart() {
+    return traced(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, "cuProfilerStart", 0, [] { return CUDA_SUCCESS; });
+}
+
+FAKE_API CUresult cuProfilerStop() {
+    return traced(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, "cuProfilerStop", 0, [] { return CUDA_SUCCESS; });
+}
+
 FAKE_API CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
     *milliseconds = static_cast<float>(reinterpret_cast<Event*>(end)->time_ns -
                                        reinterpret_cast<Event*>(start)->time_ns) /

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -42,6 +44,7 @@ struct Buffer {
 std::mutex state_mutex;
 CUpti_CallbackFunc subscriber = nullptr;
 void* subscriber_data = nullptr;
+std::mutex callbacks_mutex; ///< guards the set below, which the tracer changes while threads call
 std::set<std::pair<int, CUpti_CallbackId>> enabled_callbacks;
 std::set<int> enabled_kinds;
 CUpti_BuffersCallbackRequestFunc request_buffer = nullptr;
@@ -58,6 +61,7 @@ std::int64_t now_ns() {
 }
 
 bool is_enabled(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    const std::lock_guard guard(callbacks_mutex);
     return subscriber != nullptr && enabled_callbacks.contains({domain, id});
 }
 
@@ -88,7 +92,8 @@ void add_record(const Record& record, std::int64_t complete_at_ns) {
             request_buffer(&current.bytes, &current.size, &max_records);
             if (current.bytes == nullptr || current.size < kRecordBytes) return;
         }
-        std::memset(current.bytes + current.used, 0, kRecordBytes);
+        // What lies behind a record is not to be read, least of all as a field of a newer layout.
+        std::memset(current.bytes + current.used, 0xA5, kRecordBytes);
         std::memcpy(current.bytes + current.used, &record, sizeof record);
         current.used += kRecordBytes;
         current.complete_at_ns = std::max(current.complete_at_ns, complete_at_ns);
@@ -111,9 +116,16 @@ void on_api(const ApiEvent& event) {
     subscriber(subscriber_data, CUPTI_CB_DOMAIN_DRIVER_API, event.callback_id, &data);
 }
 
+/// CUPTI 12 makes records of older layouts (cupti_activity_deprecated.h of 13.0).
+bool is_cupti_12() {
+    static const bool is_older = number_from_environment("FAKE_CUDA_CUPTI_VERSION", 130'001) < 130'000;
+    return is_older;
+}
+
+template <class Record>
 void record_kernel(const DeviceWork& work) {
     static const long zero_every = number_from_environment("FAKE_CUDA_ZERO_TIMESTAMPS", 0);
-    CUpti_ActivityKernel10 record{};
+    Record record{};
     record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     record.registersPerThread = 32;
     record.start = static_cast<std::uint64_t>(work.start_ns);
@@ -155,6 +167,15 @@ Record memory_record(const DeviceWork& work, CUpti_ActivityKind kind) {
     return record;
 }
 
+template <class Record>
+void record_copy(const DeviceWork& work) {
+    auto record = memory_record<Record>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
+    record.copyKind = work.copy_kind;
+    record.srcKind = work.pageable ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    record.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    add_record(record, work.end_ns);
+}
+
 void on_device_work(const DeviceWork& work) {
     const bool counting = work.kind == DeviceWork::Kind::Kernel && measure_kernel(work);
     static const bool no_records = number_from_environment("FAKE_CUDA_NO_RECORDS", 0) != 0;
@@ -162,31 +183,30 @@ void on_device_work(const DeviceWork& work) {
     // As the real one: a record of the whole graph takes the place of those of its nodes.
     if (work.graph_node_id != 0 && is_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
     if (work.kind == DeviceWork::Kind::Kernel && is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) {
+        const auto record_one = [](const DeviceWork& done) {
+            is_cupti_12() ? record_kernel<CUpti_ActivityKernel9>(done)
+                          : record_kernel<CUpti_ActivityKernel10>(done);
+        };
         DeviceWork kernel = work;
         if (counting) kernel.start_ns = kernel.end_ns = 0;
-        record_kernel(kernel);
+        record_one(kernel);
         if (counting && work.graph_node_id != 0) {
             kernel = work;
             kernel.kernel_name = "WaitNs";
             std::fill_n(kernel.grid, 3, 1U);
             std::fill_n(kernel.block, 3, 1U);
-            record_kernel(kernel);
+            record_one(kernel);
         }
     } else if (work.kind == DeviceWork::Kind::Copy && is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY)) {
-        auto record = memory_record<CUpti_ActivityMemcpy6>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
-        record.copyKind = work.copy_kind;
-        record.srcKind =
-            work.pageable ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-        record.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-        add_record(record, work.end_ns);
+        is_cupti_12() ? record_copy<CUpti_ActivityMemcpy5>(work) : record_copy<CUpti_ActivityMemcpy6>(work);
     } else if (work.kind == DeviceWork::Kind::Fill && is_enabled(CUPTI_ACTIVITY_KIND_MEMSET)) {
         add_record(memory_record<CUpti_ActivityMemset4>(work, CUPTI_ACTIVITY_KIND_MEMSET), work.end_ns);
     }
 }
 
-void on_memory(const MemoryEvent& event) {
-    if (!is_enabled(CUPTI_ACTIVITY_KIND_MEMORY2)) return;
-    CUpti_ActivityMemory4 record{};
+template <class Record>
+void record_memory(const MemoryEvent& event) {
+    Record record{};
     record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
     record.memoryOperationType = event.is_release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
                                                   : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
@@ -197,6 +217,11 @@ void on_memory(const MemoryEvent& event) {
     record.timestamp = static_cast<std::uint64_t>(now_ns());
     record.contextId = 1;
     add_record(record, 0);
+}
+
+void on_memory(const MemoryEvent& event) {
+    if (!is_enabled(CUPTI_ACTIVITY_KIND_MEMORY2)) return;
+    is_cupti_12() ? record_memory<CUpti_ActivityMemory3>(event) : record_memory<CUpti_ActivityMemory4>(event);
 }
 
 void on_graph_node(const GraphNodeEvent& event) {
@@ -214,9 +239,9 @@ void on_graph_node(const GraphNodeEvent& event) {
     subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
-void on_graph_launch(const GraphLaunchEvent& event) {
-    if (!is_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
-    CUpti_ActivityGraphTrace2 record{};
+template <class Record>
+void record_graph_launch(const GraphLaunchEvent& event) {
+    Record record{};
     record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
     record.correlationId = event.correlation_id;
     record.start = static_cast<std::uint64_t>(event.start_ns);
@@ -225,6 +250,12 @@ void on_graph_launch(const GraphLaunchEvent& event) {
     record.contextId = 1;
     record.streamId = event.stream_id;
     add_record(record, event.end_ns);
+}
+
+void on_graph_launch(const GraphLaunchEvent& event) {
+    if (!is_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
+    is_cupti_12() ? record_graph_launch<CUpti_ActivityGraphTrace>(event)
+                  : record_graph_launch<CUpti_ActivityGraphTrace2>(event);
 }
 
 void on_module_load(const ModuleEvent& event) {
@@ -317,8 +348,19 @@ FAKE_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_Callba
     return CUPTI_SUCCESS;
 }
 
+FAKE_API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                                       void* user_data, CUpti_SubscriberParams* parameters) {
+    const CUptiResult result = cuptiSubscribe(handle, callback, user_data);
+    const char* const owner = std::getenv("FAKE_CUDA_SUBSCRIBER_NAME");
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && owner != nullptr &&
+        parameters != nullptr && parameters->oldSubscriberName != nullptr)
+        std::snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "%s", owner);
+    return result;
+}
+
 FAKE_API CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
                                          CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    const std::lock_guard guard(callbacks_mutex);
     const bool is_newer = domain == CUPTI_CB_DOMAIN_RESOURCE && id > CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
     if (is_newer && number_from_environment("FAKE_CUDA_CUPTI_VERSION", 130'001) < 130'000)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -341,6 +383,15 @@ FAKE_API CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     if (error != 0 && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) return static_cast<CUptiResult>(error);
     const std::lock_guard guard(state_mutex);
     enabled_kinds.insert(kind);
+    return CUPTI_SUCCESS;
+}
+
+FAKE_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+    const bool deadlocks = number_from_environment("FAKE_CUDA_CUPTI_VERSION", 130'001) < 130'001;
+    if (deadlocks && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    const std::lock_guard guard(state_mutex);
+    enabled_kinds.erase(kind);
     return CUPTI_SUCCESS;
 }
 

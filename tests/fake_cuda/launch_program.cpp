@@ -10,11 +10,14 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <cudaProfiler.h>
 #include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +53,13 @@ struct Options {
     bool odd_names = false;
     bool copies = false;
     bool fork_child = false;
+    int children = 0;
+    bool launcher = false;
+    bool leave_children = false;
+    int profile_from = -1;
+    int profile_to = -1;
+    std::string range;
+    std::string environment_to;
     bool exec_self = false;
     std::string reuse_descriptors;
     std::string image = "ptx";
@@ -209,6 +219,10 @@ struct Program {
         }
         std::vector<float> host(static_cast<std::size_t>(options.elements), 1.0F);
         for (int frame = 0; frame < options.frames; ++frame) {
+            if (frame == options.profile_from) CHECK(cuProfilerStart());
+            if (frame == options.profile_to) CHECK(cuProfilerStop());
+            const bool in_range = !options.range.empty() && frame % 2 == 1;
+            if (in_range) nvtxRangePushA(options.range.c_str());
             if (options.copies) CHECK(cuMemcpyHtoD_v2(buffers.front(), host.data(), bytes));
             if (options.graph)
                 CHECK(cuGraphLaunch(executable, stream));
@@ -219,6 +233,7 @@ struct Program {
                 CHECK(cuMemcpyDtoH_v2(host.data(), buffers.back(), bytes));
             }
             CHECK(cuStreamSynchronize(stream));
+            if (in_range) nvtxRangePop();
             std::this_thread::sleep_for(std::chrono::microseconds(options.frame_pause_us));
         }
         for (std::size_t i = 1; i < buffers.size(); ++i)
@@ -233,6 +248,33 @@ void fork_a_child() {
     int status = 0;
     waitpid(child, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::exit(4);
+}
+
+/// Runs of this program with the same options but those that start children.
+void start_children(const Options& options, int argc, char** argv) {
+    std::vector<char*> arguments = {argv[0]};
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        if (argument == "--children") ++i;
+        if (argument != "--children" && argument != "--launcher" && argument != "--leave-children")
+            arguments.push_back(argv[i]);
+    }
+    arguments.push_back(nullptr);
+    for (int i = 0; i < options.children; ++i) {
+        const pid_t child = fork();
+        if (child != 0) continue;
+        if (options.leave_children) {
+            setsid();
+            if (fork() != 0) _exit(0); // an orphan, as a daemon is
+        }
+        execv("/proc/self/exe", arguments.data());
+        _exit(6);
+    }
+    for (int i = 0; i < options.children; ++i) {
+        int status = 0;
+        wait(&status);
+        if (!options.leave_children && status != 0) std::exit(7);
+    }
 }
 
 /// What a program that turns into a daemon does, and then opens files of its own.
@@ -274,6 +316,14 @@ int main(int argc, char** argv) {
                  "Add a kernel with an odd name and one with 8 KiB of name");
     app.add_flag("--copies", options.copies, "Copy in, fill and copy out in each frame");
     app.add_flag("--fork", options.fork_child, "Fork a child that exits, halfway");
+    app.add_option("--children", options.children, "Start this many runs of the same, and wait for them");
+    app.add_flag("--launcher", options.launcher, "Only start the children, without CUDA");
+    app.add_flag("--leave-children", options.leave_children, "Turn the children into daemons, do not wait");
+    app.add_option("--profile-from", options.profile_from, "Call cuProfilerStart before this frame");
+    app.add_option("--profile-to", options.profile_to, "Call cuProfilerStop before this frame");
+    app.add_option("--environment-to", options.environment_to,
+                   "At the end run a program that writes its environment to this file");
+    app.add_option("--range", options.range, "Put every second frame into an NVTX range of this name");
     app.add_flag("--exec-self", options.exec_self,
                  "After the frames replace the process by a run without this flag");
     app.add_option(
@@ -289,6 +339,10 @@ int main(int argc, char** argv) {
                    "Write each launch's arguments, in hex, a line each");
     CLI11_PARSE(app, argc, argv);
 
+    if (options.launcher) {
+        start_children(options, argc, argv);
+        end(options);
+    }
     CHECK(cuInit(0));
     CUdevice device = 0;
     CUcontext context = nullptr;
@@ -312,6 +366,10 @@ int main(int argc, char** argv) {
         reuse_descriptors(options.reuse_descriptors);
         program.run_frames();
     }
+    if (!options.environment_to.empty() &&
+        std::system(("exec env > '" + options.environment_to + "'").c_str()) != 0)
+        return 8;
+    if (options.children > 0) start_children(options, argc, argv);
     if (options.exec_self) {
         std::vector<char*> arguments(argv, argv + argc);
         std::erase_if(arguments,

@@ -35,5 +35,23 @@ TEST(ParseCount, only_decimal_digits_within_64_bits_are_taken) {
         EXPECT_FALSE(parse_count("--calls", text)) << text;
 }
 
+TEST(ParseBytes, units_are_powers_of_1000_or_of_1024) {
+    EXPECT_EQ(*parse_bytes("--max-size", "500"), 500);
+    EXPECT_EQ(*parse_bytes("--max-size", "64MB"), 64'000'000);
+    EXPECT_EQ(*parse_bytes("--max-size", "4GiB"), std::int64_t{4} << 30U);
+    EXPECT_EQ(*parse_bytes("--max-size", "1.5 KiB"), 1536);
+    EXPECT_EQ(*parse_bytes("--max-size", "2TiB"), std::int64_t{2} << 40U);
+}
+
+TEST(ParseBytes, what_is_no_size_is_refused_and_the_option_named) {
+    for (const char* text :
+         {"", "0", "0.5", "-1", "nan", "GiB", "4gib", "4 GiB ", "1e3", "9e30", "99999999TiB", "1.2.3"}) {
+        const auto refused = parse_bytes("--max-size", text);
+        ASSERT_FALSE(refused) << text;
+        EXPECT_EQ(refused.error().kind, ErrorKind::Usage);
+        EXPECT_EQ(refused.error().message.find("--max-size cannot be '"), 0U);
+    }
+}
+
 } // namespace
 } // namespace deepjit::cli

@@ -269,6 +269,97 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple("FAKE_CUDA_SUBSCRIBE_ERROR", 15, "NOT_INITIALIZED"),
                     std::tuple("FAKE_CUDA_ENABLE_ERROR", 35, "INSUFFICIENT_PRIVILEGES")));
 
+TEST_F(Tracer, TheOwnerOfCuptiIsNamedWhereCuptiTells) {
+    EXPECT_EQ(launch({"--status", "6"},
+                     {{"FAKE_CUDA_SUBSCRIBE_ERROR", "39"}, {"FAKE_CUDA_SUBSCRIBER_NAME", "CUPTI for Nsight"}})
+                  .code,
+              6);
+    EXPECT_THAT(import().processes.at(0).error_text, HasSubstr("The subscriber is 'CUPTI for Nsight'."));
+}
+
+TEST_F(Tracer, RecordsOfCupti12AreReadByTheirOwnLayout) {
+    // The fake one fills what lies behind a record with other bytes.
+    const Environment cupti_12 = {{"FAKE_CUDA_CUPTI_VERSION", "26"}, {"FAKE_CUDA_DRIVER_VERSION", "12080"}};
+    EXPECT_EQ(launch({"--frames", "3", "--kernels", "4", "--copies"}, cupti_12).code, 0);
+    const auto summary = import();
+    EXPECT_EQ(summary.kernels_recorded, 12);
+    EXPECT_EQ(summary.memory_ops, 9);
+    const auto kernels = *trace().kernels();
+    for (const trace::Kernel& kernel : kernels) {
+        EXPECT_NE(kernel.call_id, 0);
+        EXPECT_NE(kernel.arguments_id, 0);
+        EXPECT_EQ(kernel.duration_ns(), 2'000);
+        EXPECT_EQ(kernel.graph_id, 0U);
+    }
+    const auto configs = *trace().kernel_configs();
+    for (const trace::KernelConfig& config : configs) {
+        EXPECT_EQ(config.registers_per_thread, 32U);
+        EXPECT_EQ(config.block[0], 256U);
+        EXPECT_EQ(config.dynamic_shared_bytes, 0U);
+    }
+    const auto ops = *trace().memory_ops();
+    for (const trace::MemoryOp& op : ops) {
+        EXPECT_EQ(op.bytes, 4096);
+        EXPECT_NE(op.kind, trace::MemoryOpKind::Other);
+        EXPECT_LT(op.start_ns, op.end_ns);
+    }
+    EXPECT_EQ(trace().allocations()->size(), 5U);
+    EXPECT_EQ(trace().processes()->at(0).cupti_version, 26);
+}
+
+TEST_F(Tracer, GraphsOfCupti12AreReadByTheirOwnLayout) {
+    EXPECT_EQ(launch({"--frames", "3", "--kernels", "4", "--graph"},
+                     {{"FAKE_CUDA_CUPTI_VERSION", "24"}, {"DEEPJIT_TRACER_GRAPH_LEVEL", "1"}})
+                  .code,
+              0);
+    EXPECT_EQ(import().graph_launches, 3);
+    const auto launches = *trace().graph_launches();
+    ASSERT_EQ(launches.size(), 3U);
+    for (const trace::GraphLaunch& launch : launches) {
+        EXPECT_LT(launch.start_ns, launch.end_ns);
+        EXPECT_NE(launch.graph_id, 0U);
+    }
+}
+
+class ChoiceOfCupti : public Tracer {
+  protected:
+    /// The CUPTI that was opened, from the text of an error.
+    std::string opened_with(Environment variables) {
+        variables.emplace_back("FAKE_CUDA_SUBSCRIBE_ERROR", "15");
+        variables.emplace_back("DEEPJIT_CUPTI_LIBRARY", "");
+        launch({"--frames", "1"}, variables);
+        const std::string text = import().processes.at(0).error_text;
+        const std::size_t begin = text.find("CUPTI is ");
+        return text.substr(begin, text.find(" of API version") - begin);
+    }
+    fs::path toolkit_with(const std::string& folder, const std::string& name) {
+        const fs::path toolkit = folder_ / ("toolkit-" + name);
+        fs::create_directories(toolkit / folder);
+        fs::copy_file(FAKE_CUDA_FOLDER "/libcupti.so.13", toolkit / folder / name);
+        return toolkit;
+    }
+};
+
+TEST_F(ChoiceOfCupti, TheToolkitsGoesBeforeTheLoaders) {
+    const fs::path toolkit = toolkit_with("extras/CUPTI/lib64", "libcupti.so.13");
+    // The loader would find another copy, in the folder of the driver.
+    EXPECT_EQ(opened_with({{"CUDA_HOME", toolkit.string()}}),
+              "CUPTI is " + (toolkit / "extras/CUPTI/lib64/libcupti.so.13").string());
+}
+
+TEST_F(ChoiceOfCupti, TheCopyThatIsInTheProcessGoesBeforeAll) {
+    const fs::path toolkit = toolkit_with("lib64", "libcupti.so.13");
+    EXPECT_EQ(
+        opened_with({{"CUDA_HOME", toolkit.string()}, {"LD_PRELOAD", FAKE_CUDA_FOLDER "/libcupti.so.13"}}),
+        "CUPTI is " FAKE_CUDA_FOLDER "/libcupti.so.13");
+}
+
+TEST_F(ChoiceOfCupti, ADriverOfCuda12GetsCupti12) {
+    const fs::path toolkit = toolkit_with("lib64", "libcupti.so.12");
+    EXPECT_EQ(opened_with({{"CUDA_HOME", toolkit.string()}, {"FAKE_CUDA_DRIVER_VERSION", "12040"}}),
+              "CUPTI is " + (toolkit / "lib64/libcupti.so.12").string());
+}
+
 TEST_F(Tracer, AMissingCuptiIsReportedAndTheTargetGoesOn) {
     EXPECT_EQ(launch({"--status", "6"}, {{"DEEPJIT_CUPTI_LIBRARY", "/absent/libcupti.so"}}).code, 6);
     const auto summary = import();
@@ -325,6 +416,35 @@ TEST_F(Tracer, AFileSizeLimitStopsTheRecordingAndNotTheTarget) {
     EXPECT_EQ(summary.processes[0].write_error, system_error_text(EFBIG));
     EXPECT_EQ(summary.lost_bytes, 0);
     EXPECT_GT(summary.host_calls, 0);
+}
+
+TEST_F(Tracer, ASizeLimitStopsTheRecordingAndNotTheTarget) {
+    EXPECT_EQ(launch({"--frames", "2000", "--kernels", "20", "--status", "3"},
+                     {{"DEEPJIT_TRACER_MAX_BYTES", "200000"}})
+                  .code,
+              3);
+    std::uintmax_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(folder_))
+        bytes += entry.file_size();
+    EXPECT_LE(bytes, 200'000U); // one process is counted exactly
+    EXPECT_GT(bytes, 100'000U);
+    const auto summary = import();
+    ASSERT_EQ(summary.processes.size(), 1U);
+    EXPECT_TRUE(summary.processes[0].reached_size_limit);
+    EXPECT_GT(summary.processes[0].recorded_for_ns, 0);
+    EXPECT_LT(summary.processes[0].recorded_for_ns, 30'000'000'000);
+    EXPECT_EQ(summary.processes[0].write_error, "");
+    EXPECT_EQ(summary.lost_bytes, 0);
+    EXPECT_GT(summary.host_calls, 0);
+}
+
+TEST_F(Tracer, ASizeLimitCountsWhatElseLiesInTheRunFolder) {
+    std::ofstream(folder_ / "process-1.djw.other") << std::string(250'000, 'x');
+    EXPECT_EQ(launch({"--frames", "20"}, {{"DEEPJIT_TRACER_MAX_BYTES", "200000"}}).code, 0);
+    const auto summary = import();
+    ASSERT_EQ(summary.processes.size(), 1U);
+    EXPECT_TRUE(summary.processes[0].reached_size_limit);
+    EXPECT_EQ(summary.host_calls, 0);
 }
 
 TEST_F(Tracer, NothingIsWrittenIntoADescriptorThatTheTargetReuses) {
