@@ -38,7 +38,7 @@ class AdviseCommand final : public Command {
             ->type_name("FORMAT")
             ->check(CLI::IsMember({"text", "json"}));
         app.add_option("-o,--output", output_, "File for the report; - is stdout")->type_name("FILE");
-        add_time(app, "--short", "Kernels below this are short", short_, "5us");
+        add_time(app, "--short", "Kernels below this are short", short_, kDefaultShort);
         for (Share& share : shares_) {
             share.text = fmt::format("{:g}", options_.*share.value);
             app.add_option(share.option, share.text, share.description)
@@ -68,14 +68,20 @@ class AdviseCommand final : public Command {
         DEEPJIT_TRY(const trace::Trace trace, trace::Trace::open(trace_));
         DEEPJIT_TRY(const model::TraceData data, model::load_trace_data(trace));
         const model::Report report = analyzers::advise(data, options_);
-        DEEPJIT_CHECK(terminal.deliver(
-            format_ == "json" ? reports::advise_json(report)
-                              : reports::advise_text(report, shell_word(trace_), terminal.width()),
-            output_));
+        DEEPJIT_CHECK(terminal.deliver(format_ == "json"
+                                           ? reports::advise_json(report)
+                                           : reports::advise_text(report, trace_words(), terminal.width()),
+                                       output_));
         return report.no_kernels ? explain_no_kernels(terminal, *report.no_kernels) : ExitCode::Done;
     }
 
   private:
+    /// The trace for the next command, with what makes `fuse` find the same chains.
+    std::string trace_words() const {
+        const std::string trace = shell_word(trace_);
+        return short_ == kDefaultShort ? trace : fmt::format("{} --short {}", trace, shell_word(short_));
+    }
+
     static void add_time(CLI::App& app, const std::string& option, const std::string& description,
                          std::string& value, const std::string& fallback) {
         value = fallback;

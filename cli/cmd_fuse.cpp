@@ -3,6 +3,7 @@
 #include "cli/fuse_input.hpp"
 #include "cli/fuse_open_ops.hpp"
 #include "cli/fuse_result.hpp"
+#include "cli/option_values.hpp"
 #include "cli/trace_output.hpp"
 #include "fusers/emit/emission.hpp"
 #include "fusers/verify/experiments_log.hpp"
@@ -10,6 +11,7 @@
 #include "fusers/verify/tuning.hpp"
 #include "src/base/files.hpp"
 #include "src/base/text.hpp"
+#include "src/base/units.hpp"
 #include "src/gpu/context.hpp"
 
 #include <CLI/CLI.hpp>
@@ -123,6 +125,9 @@ class FuseCommand final : public Command {
         app.add_option("input", input_, "Trace, or chain file")->type_name("FILE")->required();
         app.add_option("--chain", chain_number_, "Chain of the trace, as `advise` numbers them")
             ->type_name("N");
+        app.add_option("--short", short_, "Kernels below this are short, as for `advise`")
+            ->type_name("TIME")
+            ->capture_default_str();
         app.add_option("--emit", directory_, "Folder in which the kernel's folder is written")
             ->type_name("DIR")
             ->required();
@@ -144,7 +149,8 @@ class FuseCommand final : public Command {
 
   private:
     Result<ExitCode> fuse(Terminal& terminal) {
-        DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number_));
+        DEEPJIT_TRY(const double short_kernel_ns, parse_duration_ns(short_));
+        DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number_, short_kernel_ns));
         const std::string name = emit::emitted_name(name_.empty() ? input.default_name : name_);
         if (!name_.empty() && name != name_)
             note(terminal, fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
@@ -278,6 +284,7 @@ class FuseCommand final : public Command {
     std::string directory_;
     std::string name_;
     std::string format_ = "text";
+    std::string short_ = kDefaultShort;
     std::optional<int> chain_number_;
     std::vector<std::string> architectures_;
     bool force_ = false;

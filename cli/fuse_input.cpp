@@ -70,14 +70,17 @@ Result<void> check_chain_number(const model::Report& report, std::optional<int> 
                        list_of_chains(report), hint);
 }
 
-Result<FuseInput> lift_from_trace(const std::filesystem::path& path, std::optional<int> chain_number) {
+Result<FuseInput> lift_from_trace(const std::filesystem::path& path, std::optional<int> chain_number,
+                                  double short_kernel_ns) {
     DEEPJIT_TRY(const auto trace, trace::Trace::open(path));
     DEEPJIT_TRY(const auto data, model::load_trace_data(trace));
     if (data.kernels.empty())
         return failure(
             fmt::format("'{}' holds no kernel, so there is nothing to fuse", printable(path.string())), {},
             "record a run that launches kernels, with `deepjit profile`");
-    const model::Report report = analyzers::advise(data);
+    analyzers::AdviseOptions options;
+    options.short_kernel_ns = short_kernel_ns;
+    const model::Report report = analyzers::advise(data, options);
     if (report.chains.empty())
         return failure(fmt::format("'{}' holds no chain of short kernels", printable(path.string())),
                        data.kernels.size() == 1
@@ -94,9 +97,10 @@ Result<FuseInput> lift_from_trace(const std::filesystem::path& path, std::option
 
 } // namespace
 
-Result<FuseInput> read_fuse_input(const std::filesystem::path& path, std::optional<int> chain_number) {
+Result<FuseInput> read_fuse_input(const std::filesystem::path& path, std::optional<int> chain_number,
+                                  double short_kernel_ns) {
     DEEPJIT_TRY(const InputKind kind, sniff(path));
-    if (kind == InputKind::Trace) return lift_from_trace(path, chain_number);
+    if (kind == InputKind::Trace) return lift_from_trace(path, chain_number, short_kernel_ns);
     if (kind == InputKind::Unknown)
         return failure(fmt::format("'{}' is neither a trace nor a chain file", printable(path.string())), {},
                        "give a trace.db of `deepjit profile` or `import`, or a chain.json");

@@ -10,6 +10,10 @@ namespace deepjit::cli {
 /// Values of options, read here and not by CLI11, which takes "nan" for a number, clamps what does not fit
 /// and reads "0x10". Errors are usage errors of one sentence that name the option.
 
+/// Of --short, below which a kernel is short: the same for `advise` and `fuse`, which then find the same
+/// chains.
+inline constexpr const char* kDefaultShort = "5us";
+
 /// "0.05" or "5%": from 0 to 1.
 Result<double> parse_share(std::string_view option, std::string_view text);
 

@@ -9,7 +9,7 @@ namespace deepjit::reports {
 
 /// The report for a terminal of `width` columns (40 at least), what matters most first: at most 25 lines at
 /// 80 columns, more where a narrower one makes facts wrap. Names are shortened, facts never. `trace_path`
-/// stands in the next command, which is given whole: a word of the shell.
+/// stands in the next command, which is given whole: words of the shell.
 std::string advise_text(const model::Report& report, std::string_view trace_path, std::size_t width = 80);
 
 } // namespace deepjit::reports
