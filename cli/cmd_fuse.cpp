@@ -28,7 +28,7 @@ namespace {
 /// For a machine without a GPU: what most readers of a folder made there will run it on.
 constexpr int kDefaultCapability = 90;
 
-constexpr std::size_t kColumns = 80;
+constexpr std::size_t kTerminalColumns = 80;
 
 /// The compiled forms to put into the folder.
 struct WantedImages {
@@ -90,9 +90,9 @@ std::string cpu_verifier() {
 
 /// Errors of this command in at most 80 columns: labels as in Terminal, further lines indented by 4.
 Diagnostic wrapped(Diagnostic diagnostic) {
-    constexpr std::size_t kFurther = kColumns - 4;
+    constexpr std::size_t kFurther = kTerminalColumns - 4;
     const auto wrap = [](std::string& text, std::string_view label) {
-        text = wrap_words(text, kFurther, kColumns - label.size());
+        text = wrap_words(text, kFurther, kTerminalColumns - label.size());
     };
     wrap(diagnostic.message, "error: ");
     wrap(diagnostic.evidence, "  cause: ");
@@ -101,7 +101,7 @@ Diagnostic wrapped(Diagnostic diagnostic) {
 }
 
 void note(Terminal& terminal, const std::string& text) {
-    terminal.note(wrap_words(text, kColumns - 4, kColumns));
+    terminal.note(wrap_words(text, kTerminalColumns - 4, kTerminalColumns));
 }
 
 int count_rejected(const std::vector<verify::Experiment>& experiments) {

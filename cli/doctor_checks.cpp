@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr int kOldestCudaVersion = 12040;
 constexpr std::uintmax_t kLittleSpaceBytes = 1ULL << 30U;
 
-std::string environment(const char* name) {
+std::string variable_or_empty(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string() : std::string(value);
 }
@@ -111,7 +111,7 @@ CheckResult check_tracer(const Result<fs::path>& tracer) {
 
 CheckResult check_other_profiler() {
     for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
-        const std::string value = environment(variable);
+        const std::string value = variable_or_empty(variable);
         if (!value.empty())
             return {"other_profiler", CheckStatus::Fail, fmt::format("{} is set to '{}'", variable, value),
                     fmt::format("another profiler would be attached as well: unset {}", variable)};
@@ -252,7 +252,7 @@ std::vector<CheckResult> run_doctor_checks() {
     checks.push_back(check_tracer(tracer));
     checks.push_back(check_other_profiler());
     checks.push_back(check_counters());
-    checks.push_back(judge_library_path(environment("LD_LIBRARY_PATH")));
+    checks.push_back(judge_library_path(variable_or_empty("LD_LIBRARY_PATH")));
     checks.push_back(check_sandbox());
     checks.push_back(check_output_folder());
     checks.push_back(check_cache_folder());

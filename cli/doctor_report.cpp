@@ -11,7 +11,7 @@
 namespace deepjit::cli {
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kDoctorSchemaVersion = 1;
 constexpr std::size_t kNarrowestText = 20;
 constexpr std::array kStatuses = {CheckStatus::Pass, CheckStatus::Warn, CheckStatus::Fail, CheckStatus::Skip};
 
@@ -84,7 +84,7 @@ std::string render_doctor_text(const std::vector<CheckResult>& checks, bool with
 
 std::string render_doctor_json(const std::vector<CheckResult>& checks) {
     nlohmann::ordered_json report;
-    report["schema_version"] = kSchemaVersion;
+    report["schema_version"] = kDoctorSchemaVersion;
     report["fit"] = is_fit(checks);
     for (const CheckStatus status : kStatuses)
         report["counts"][std::string(to_text(status))] = count_of(checks, status);

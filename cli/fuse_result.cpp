@@ -13,8 +13,8 @@ namespace {
 
 using verify::Estimate;
 
-constexpr int kSchemaVersion = 1;
-constexpr std::size_t kColumns = 80;
+constexpr int kFuseSchemaVersion = 1;
+constexpr std::size_t kResultColumns = 80;
 
 std::vector<std::string> architecture_names(const emit::Emission& emission) {
     std::vector<std::string> names;
@@ -28,7 +28,7 @@ std::vector<std::string> architecture_names(const emit::Emission& emission) {
 std::string labelled(std::string_view label, std::string_view text) {
     constexpr std::size_t kIndent = 10;
     std::string lines = fmt::format("{:<{}}", label, kIndent);
-    for (const char c : wrap_words(text, kColumns - kIndent, kColumns - kIndent)) {
+    for (const char c : wrap_words(text, kResultColumns - kIndent, kResultColumns - kIndent)) {
         lines += c;
         if (c == '\n') lines += std::string(kIndent, ' ');
     }
@@ -77,7 +77,7 @@ std::string time_lines(const verify::Benchmark& benchmark) {
     text += time_line("original graph", cold.original_graph, hot.original_graph);
     text += time_line("fused stream", cold.fused_stream, hot.fused_stream);
     text += time_line("fused graph", cold.fused_graph, hot.fused_graph);
-    return text + wrap_words(verify::recommend(benchmark).sentence, kColumns, kColumns) + "\n";
+    return text + wrap_words(verify::recommend(benchmark).sentence, kResultColumns, kResultColumns) + "\n";
 }
 
 } // namespace
@@ -98,7 +98,7 @@ std::string fuse_text(const FuseResult& result) {
 std::string fuse_json(const FuseResult& result) {
     using Json = nlohmann::ordered_json;
     const emit::Emission& emission = result.emission;
-    Json json = {{"schema_version", kSchemaVersion},
+    Json json = {{"schema_version", kFuseSchemaVersion},
                  {"name", emission.name},
                  {"folder", printable(result.folder.string())},
                  {"chain_hash", emission.kernel.chain_hash},

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kBenchmarkSchemaVersion = 1;
 
 Json to_json_value(const Estimate& estimate) {
     return {{"median_ns", estimate.median_ns},
@@ -69,7 +69,7 @@ Recommendation recommend(const Benchmark& benchmark) {
 }
 
 std::string to_json(const Benchmark& benchmark) {
-    Json json = {{"schema_version", kSchemaVersion}, {"measured", benchmark.measured}};
+    Json json = {{"schema_version", kBenchmarkSchemaVersion}, {"measured", benchmark.measured}};
     if (!benchmark.measured) {
         json["reason"] = printable(benchmark.reason);
         return json.dump(2) + "\n";

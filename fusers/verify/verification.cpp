@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kVerificationSchemaVersion = 1;
 
 /// JSON has no infinities or NaN; they are spelled as text.
 Json number(double value) {
@@ -60,7 +60,7 @@ Verification not_run(std::string reason) {
 }
 
 std::string to_json(const Verification& verification) {
-    Json json = {{"schema_version", kSchemaVersion},
+    Json json = {{"schema_version", kVerificationSchemaVersion},
                  {"status", name_of(verification.status)},
                  {"reason", printable(verification.reason)}};
     if (!verification.chain_hash.empty()) json["chain_hash"] = verification.chain_hash;
