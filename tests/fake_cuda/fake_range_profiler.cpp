@@ -37,7 +37,7 @@ struct ImageHeader {
     std::uint64_t ranges;
 };
 
-std::mutex state_mutex;
+std::mutex range_profiler_mutex;
 CUpti_RangeProfiler_Object the_object;
 bool running = false;
 bool has_data = false;
@@ -66,7 +66,7 @@ double value_of(std::string_view metric, double threads) {
 } // namespace
 
 bool fake_cuda::measure_kernel(const DeviceWork& kernel) {
-    const std::lock_guard guard(state_mutex);
+    const std::lock_guard guard(range_profiler_mutex);
     if (!running) return false;
     timespec time{};
     clock_gettime(CLOCK_REALTIME, &time);
@@ -178,7 +178,7 @@ FAKE_API CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
 }
 
 FAKE_API CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) {
-    const std::lock_guard guard(state_mutex);
+    const std::lock_guard guard(range_profiler_mutex);
     if (running) return CUPTI_ERROR_INVALID_OPERATION;
     measured.clear();
     dropped = 0;
@@ -187,7 +187,7 @@ FAKE_API CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) 
 }
 
 FAKE_API CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stop) {
-    const std::lock_guard guard(state_mutex);
+    const std::lock_guard guard(range_profiler_mutex);
     if (!running) return CUPTI_ERROR_INVALID_OPERATION;
     running = false;
     stop->isAllPassSubmitted = 1;

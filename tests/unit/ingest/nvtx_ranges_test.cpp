@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using wire::WireFile;
 
-constexpr std::uint16_t kLaunchApi = 307;
+constexpr std::uint16_t kLaunchCallback = 307;
 constexpr std::uint32_t kMain = 41;
 constexpr std::uint32_t kOther = 42;
 
@@ -54,7 +54,7 @@ std::uint64_t range_of(std::uint32_t thread_id, std::uint32_t number) {
 
 wire::HostCall launch(std::uint32_t correlation_id, std::int64_t start_ns) {
     wire::HostCall record;
-    record.api_id = kLaunchApi;
+    record.api_id = kLaunchCallback;
     record.correlation_id = correlation_id;
     record.start_ns = start_ns;
     record.end_ns = start_ns + 5;
@@ -78,7 +78,7 @@ class ImportNvtx : public testing::Test {
         process.process_id = 40;
         process.time_ns = 1;
         wire::ApiName api;
-        api.api_id = kLaunchApi;
+        api.api_id = kLaunchCallback;
         api.category = static_cast<std::uint8_t>(trace::CallCategory::Launch);
         file_.add(process).add(api, "cuLaunchKernel");
         std::uint32_t id = 0;
