@@ -113,6 +113,7 @@ model::ChainAdvice judge(const model::TraceData& trace, const AnalysedTrack& tra
     stretch.exposed_ns = advice.exposed_ns;
     stretch.first_gap_ns = track.exposure.corrected_ns[found.first_position];
     stretch.begins_frame = found.first_position == 0;
+    stretch.calls_recorded = track.frames.calls_recorded;
     stretch.in_graph = found.chain.in_graph;
     stretch.graph_blocker = graph_blocker(trace, track.frames, found.first_position, count);
     stretch.frame_ns = corrected_frame_ns(track.summary);
@@ -137,6 +138,7 @@ model::Verdict judge_whole_frame(const model::TraceData& trace, const AnalysedTr
     stretch.exposed_ns = track.summary.exposed_ns.typical;
     stretch.first_gap_ns = track.exposure.corrected_ns.front();
     stretch.begins_frame = true;
+    stretch.calls_recorded = track.frames.calls_recorded;
     stretch.in_graph = track.summary.in_graph;
     stretch.graph_blocker = graph_blocker(trace, track.frames, 0, track.frames.kernels_per_frame());
     stretch.frame_ns = corrected_frame_ns(track.summary);

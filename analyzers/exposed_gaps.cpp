@@ -14,6 +14,10 @@ std::vector<model::Finding> find_exposed_gaps(const Evidence& evidence) {
                            "",
                            {}};
     if (evidence.summary == nullptr) return {finding};
+    if (!evidence.summary->calls_recorded) {
+        finding.statement = "The trace holds no launch calls: what the device waits for is unknown.";
+        return {finding};
+    }
     const double share = evidence.summary->exposed_share;
     finding.outcome = share >= evidence.options.exposed_gap_share ? model::Finding::Outcome::Holds
                                                                   : model::Finding::Outcome::DoesNotHold;

@@ -43,6 +43,7 @@ model::FrameSummary summarise_frames(const model::TraceData& trace, const TrackF
     summary.kernels_outside = frames.kernels_outside;
     summary.in_graph = std::all_of(frames.frames.front().kernels.begin(), frames.frames.front().kernels.end(),
                                    [&](std::size_t index) { return trace.kernels[index].graph_id != 0; });
+    summary.calls_recorded = frames.calls_recorded || summary.in_graph;
     summary.corrected = trace.calibration.tracer_launch_ns.has_value();
 
     std::vector<double> frame_ns, span_ns, busy_ns, other_ns;

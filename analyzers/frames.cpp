@@ -154,7 +154,6 @@ std::optional<Frame> frame_at(const model::TraceData& trace, const Track& track,
                               std::size_t length) {
     Frame frame;
     frame.first_item = first_item;
-    if (!all_timed(track, first_item, length)) return std::nullopt;
     for (std::size_t i = first_item; i < first_item + length; ++i)
         for (std::size_t k = 0; k < track.items[i].kernel_count; ++k)
             frame.kernels.push_back(track.kernels[track.items[i].first_kernel + k]);
@@ -166,6 +165,39 @@ std::optional<Frame> frame_at(const model::TraceData& trace, const Track& track,
     }
     return frame;
 }
+
+/// Occurrences of the pattern that are no evidence of a frame's times.
+struct LeftOut {
+    std::int64_t without_times = 0;
+    std::int64_t without_calls =
+        0; ///< a launch call was lost, so that the gap before its kernel has no cause
+
+    bool takes(const model::TraceData& trace, const Track& track, const Frame& frame, std::size_t length,
+               bool calls_recorded) {
+        if (!all_timed(track, frame.first_item, length)) {
+            ++without_times;
+            return true;
+        }
+        const bool lost = calls_recorded &&
+                          std::any_of(frame.kernels.begin(), frame.kernels.end(), [&](std::size_t kernel) {
+                              return lost_its_call(trace, trace.kernels[kernel]);
+                          });
+        without_calls += lost ? 1 : 0;
+        return lost;
+    }
+
+    std::string reason() const {
+        std::string reason;
+        const auto add = [&](std::int64_t count, std::string_view what) {
+            if (count == 0) return;
+            reason += fmt::format("{} {} {} {}", reason.empty() ? ":" : ",", format_count(count),
+                                  count == 1 ? "frame holds" : "frames hold", what);
+        };
+        add(without_times, "work whose times CUPTI could not take");
+        add(without_calls, "a kernel whose launch call is missing");
+        return reason + ".";
+    }
+};
 
 void drop_warm_up(std::vector<Frame>& frames) {
     std::vector<double> spans;
@@ -179,6 +211,10 @@ void drop_warm_up(std::vector<Frame>& frames) {
 }
 
 } // namespace
+
+bool lost_its_call(const model::TraceData& trace, const trace::Kernel& kernel) {
+    return kernel.graph_id == 0 && trace.call_of(kernel) == nullptr;
+}
 
 std::optional<Period> find_period(const std::vector<std::uint32_t>& symbols, std::int64_t minimum_repeats) {
     const auto repeats = static_cast<std::size_t>(std::max<std::int64_t>(2, minimum_repeats));
@@ -201,6 +237,9 @@ TrackFrames find_frames(const model::TraceData& trace, Track track, const Advise
     const Track& items = result.track;
     const std::vector<std::uint32_t> symbols = symbols_of(items);
     result.kernels_outside = static_cast<std::int64_t>(items.kernels.size());
+    result.calls_recorded = std::any_of(items.kernels.begin(), items.kernels.end(), [&](std::size_t kernel) {
+        return trace.call_of(trace.kernels[kernel]) != nullptr;
+    });
     const std::optional<Period> period = find_period(symbols, options.minimum_frames);
     if (!period) {
         result.no_period_reason =
@@ -214,11 +253,10 @@ TrackFrames find_frames(const model::TraceData& trace, Track track, const Advise
         pattern.push_back(symbols[period->first + (first - period->first + i) % period->length]);
     result.items_per_frame = period->length;
     std::optional<std::size_t> follows;
-    std::int64_t without_times = 0;
+    LeftOut left_out;
     for (const std::size_t at : occurrences_of(pattern, symbols)) {
-        without_times += all_timed(items, at, period->length) ? 0 : 1;
         std::optional<Frame> frame = frame_at(trace, items, at, period->length);
-        if (!frame) continue;
+        if (!frame || left_out.takes(trace, items, *frame, period->length, result.calls_recorded)) continue;
         if (follows && *follows == at) result.frames.back().next_start_ns = frame->span.start_ns;
         follows = at + period->length;
         result.frames.push_back(std::move(*frame));
@@ -228,11 +266,7 @@ TrackFrames find_frames(const model::TraceData& trace, Track track, const Advise
         result.frames.clear();
         result.no_period_reason = fmt::format("Fewer than {} whole frames were found on stream {}",
                                               options.minimum_frames, items.stream_id);
-        result.no_period_reason +=
-            without_times > 0
-                ? fmt::format(": {} {} work whose times CUPTI could not take.", format_count(without_times),
-                              without_times == 1 ? "frame holds" : "frames hold")
-                : ".";
+        result.no_period_reason += left_out.reason();
         return result;
     }
     result.kernels_outside -= static_cast<std::int64_t>(result.frames.size() * result.kernels_per_frame());

@@ -25,6 +25,7 @@ struct TrackFrames {
     std::size_t items_per_frame = 0;
     std::vector<Frame> frames;        ///< warm-up left out
     std::int64_t kernels_outside = 0; ///< in no frame
+    bool calls_recorded = true;       ///< false where the trace holds no launch call of this track at all
     std::string no_period_reason;     ///< one sentence where `frames` is empty
 
     std::size_t kernels_per_frame() const { return frames.empty() ? 0 : frames.front().kernels.size(); }
@@ -42,8 +43,12 @@ struct Period {
 /// nothing repeats `minimum_repeats` times in a row.
 std::optional<Period> find_period(const std::vector<std::uint32_t>& symbols, std::int64_t minimum_repeats);
 
+/// The kernel was launched by itself, and the trace holds no call that did it.
+bool lost_its_call(const model::TraceData& trace, const trace::Kernel& kernel);
+
 /// Frames begin after the host synchronised, or else after the cycle's longest idle time. Leading frames that
-/// took more than twice the median are warm-up. A frame with work that has no times is left out.
+/// took more than twice the median are warm-up. A frame is left out where
+/// work in it has no times, or where some of the track's launch calls are missing and its kernels need one.
 TrackFrames find_frames(const model::TraceData& trace, Track track, const AdviseOptions& options);
 
 /// The frame of median span.

@@ -41,6 +41,15 @@ std::vector<model::Finding> find_incomplete_trace(const Evidence& evidence) {
         add(fmt::format("{} no times: frames with {} are left out.",
                         counted(untimed, "kernel has", "kernels have"), untimed == 1 ? "it" : "them"),
             "");
+    const auto lost_calls =
+        std::count_if(evidence.trace.kernels.begin(), evidence.trace.kernels.end(),
+                      [&](const trace::Kernel& kernel) { return lost_its_call(evidence.trace, kernel); });
+    if (lost_calls > 0)
+        add(fmt::format("The launch {} missing: what the device waited for before {} is unknown.",
+                        lost_calls == 1 ? "call of 1 kernel is"
+                                        : fmt::format("calls of {} kernels are", format_count(lost_calls)),
+                        lost_calls == 1 ? "it" : "them"),
+            "");
     const auto without_arguments = std::count_if(
         evidence.trace.kernels.begin(), evidence.trace.kernels.end(),
         [](const trace::Kernel& kernel) { return kernel.arguments_id == 0 && kernel.graph_id == 0; });

@@ -55,17 +55,26 @@ std::string launches_expose(std::int64_t launches) {
     return launches == 1 ? "1 launch exposes" : fmt::format("{} launches expose", launches);
 }
 
+void withhold(Verdict& verdict, std::string deciding_term) {
+    verdict.advice = Advice::Withheld;
+    verdict.deciding_term = std::move(deciding_term);
+    verdict.break_even_frames.reset();
+}
+
+/// Launches in a graph need no call each: their gaps are the device's.
+void withhold_without_calls(Verdict& verdict, const Stretch& stretch) {
+    if (stretch.calls_recorded || stretch.in_graph) return;
+    withhold(verdict, "the trace holds no launch calls, so what the device waits for is unknown");
+}
+
 /// Replaces an advice that the tracer's own cost could have made up.
 void withhold_if_within_tracer_cost(Verdict& verdict, double saving_ns, const Stretch& stretch,
                                     const LaunchConstants& constants) {
     if (verdict.advice == Advice::LeaveAlone || !constants.tracer_launch_ns || stretch.in_graph) return;
     const double tracer_ns = *constants.tracer_launch_ns * static_cast<double>(stretch.launches);
     if (saving_ns >= tracer_ns) return;
-    verdict.deciding_term =
-        fmt::format("the saving of {} is smaller than what tracing cost these launches ({})",
-                    format_duration(saving_ns), format_duration(tracer_ns));
-    verdict.advice = Advice::Withheld;
-    verdict.break_even_frames.reset();
+    withhold(verdict, fmt::format("the saving of {} is smaller than what tracing cost these launches ({})",
+                                  format_duration(saving_ns), format_duration(tracer_ns)));
 }
 
 } // namespace
@@ -136,6 +145,7 @@ Verdict judge_chain(const Stretch& chain, const FusedWork& steps, const RestOfFr
                         format_duration(std::max(0.0, best)), format_share(options.worthwhile_share));
     }
     withhold_if_within_tracer_cost(verdict, saving_ns, chain, constants);
+    withhold_without_calls(verdict, chain);
     return verdict;
 }
 
@@ -189,6 +199,7 @@ Verdict judge_frame(const Stretch& frame, const std::vector<model::ChainAdvice>&
                                             format_share(options.worthwhile_share));
     }
     withhold_if_within_tracer_cost(verdict, saving_ns, frame, constants);
+    withhold_without_calls(verdict, frame);
     return verdict;
 }
 

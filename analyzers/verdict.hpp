@@ -22,10 +22,11 @@ struct Stretch {
     double work_ns = 0;        ///< T
     double exposed_ns = 0;     ///< K·L
     bool in_graph = false;
-    std::string graph_blocker; ///< empty: a CUDA Graph could hold it
-    double frame_ns = 0;       ///< of the frame around it
-    double first_gap_ns = 0;   ///< the part of exposed_ns before its first kernel
-    bool begins_frame = false; ///< no launch of the frame precedes it
+    std::string graph_blocker;  ///< empty: a CUDA Graph could hold it
+    double frame_ns = 0;        ///< of the frame around it
+    double first_gap_ns = 0;    ///< the part of exposed_ns before its first kernel
+    bool begins_frame = false;  ///< no launch of the frame precedes it
+    bool calls_recorded = true; ///< false: why the device idles is unknown, so that exposed_ns says nothing
 };
 
 /// Estimated time of the stretch when a CUDA Graph replays it: T and between nothing and graph_node for each
@@ -48,8 +49,8 @@ struct RestOfFrame {
     double exposed_ns = 0;
 };
 
-/// Verdict on one chain. Fusing leaves the gap before its first kernel. After fusing, a CUDA Graph is worth
-/// having only for the rest of the frame.
+/// Verdict on one chain; withheld where exposed_ns says nothing. Fusing leaves the gap before its first
+/// kernel. After fusing, a CUDA Graph is worth having only for the rest of the frame.
 model::Verdict judge_chain(const Stretch& chain, const FusedWork& steps, const RestOfFrame& rest,
                            const LaunchConstants& constants, const AdviseOptions& options);
 

@@ -108,6 +108,13 @@ void add_frame(WrappedLines& lines, const model::FrameSummary& frame) {
                           counted(frame.launches_per_frame, "launch", "launches"),
                           frame.in_graph ? ", in a CUDA Graph" : ""),
               2);
+    if (!frame.calls_recorded) {
+        lines.add(fmt::format("  T = {} busy, {} idle (measured); K\u00b7L unknown without launch calls",
+                              format_duration(frame.busy_ns.typical),
+                              format_duration(frame.other_idle_ns.typical)),
+                  2);
+        return;
+    }
     lines.add(fmt::format("  T = {} busy, K\u00b7L = {} launch gaps, c = {} other idle (measured)",
                           format_duration(frame.busy_ns.typical),
                           format_duration(frame.exposed_traced_ns.typical),

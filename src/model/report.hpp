@@ -69,6 +69,8 @@ struct FrameSummary {
     Range other_idle_ns;       ///< c: idle time that is no launch overhead, as traced
     double exposed_share = 0;  ///< exposed gaps within the span ÷ span, both corrected
     bool corrected = false;    ///< the tracer's cost was known
+    bool calls_recorded =
+        true; ///< false: no launch call is known, so that K·L and L are not, and c is all idle
 };
 
 /// A statement of one analyzer.

@@ -49,6 +49,17 @@ TEST(JudgeChain, a_blocker_rules_the_graph_out) {
     EXPECT_EQ(verdict.graph_blocker, chain.graph_blocker);
 }
 
+TEST(JudgeChain, without_launch_calls_only_a_chain_in_a_graph_is_judged) {
+    Stretch chain = thirty_launches();
+    chain.calls_recorded = false;
+    const auto verdict = judge_chain(chain, {1.5e3, 8.0}, {}, kConstants, {});
+    EXPECT_EQ(verdict.advice, Advice::Withheld);
+    EXPECT_FALSE(verdict.break_even_frames);
+    EXPECT_THAT(verdict.deciding_term, HasSubstr("no launch calls"));
+    chain.in_graph = true;
+    EXPECT_EQ(judge_chain(chain, {1.5e3, 8.0}, {}, kConstants, {}).advice, Advice::Fuse);
+}
+
 TEST(JudgeChain, a_saving_below_the_tracers_own_cost_is_withheld) {
     LaunchConstants expensive = kConstants;
     expensive.tracer_launch_ns = 10e3; // 300 us for 30 launches

@@ -87,6 +87,16 @@ TEST(AdviseText, facts_wrap_and_only_names_are_shortened) {
     }
 }
 
+TEST(AdviseText, without_launch_calls_no_launch_time_is_printed) {
+    model::Report report = crowded_report();
+    report.frame->busy_ns = {0, 20e3, 0};
+    report.frame->other_idle_ns = {0, 30e3, 0};
+    report.frame->calls_recorded = false;
+    const std::string text = advise_text(report, "trace.db");
+    EXPECT_THAT(text, HasSubstr("T = 20.0 \u00b5s busy, 30.0 \u00b5s idle (measured); K\u00b7L unknown"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("L = 0")));
+}
+
 TEST(AdviseText, fuse_stands_beside_what_a_graph_would_leave) {
     model::Report report = crowded_report();
     report.verdict.graph_blocker.clear();
