@@ -150,14 +150,16 @@ model::Verdict judge_whole_frame(const model::TraceData& trace, const AnalysedTr
     return judge_frame(stretch, own, track.constants, options);
 }
 
-void number_by_saving(std::vector<model::ChainAdvice>& chains) {
+/// Numbers by place (tracks by their work, in each by position), which do not change with options that only
+/// weigh; the order of the list is that of the savings.
+void number_and_sort(std::vector<model::ChainAdvice>& chains) {
+    for (std::size_t i = 0; i < chains.size(); ++i)
+        chains[i].chain.number = static_cast<int>(i) + 1;
     const auto saving = [](const model::ChainAdvice& chain) {
         return std::max(chain.verdict.fuse_saving_ns.typical, chain.verdict.graph_saving_ns.typical);
     };
     std::stable_sort(chains.begin(), chains.end(),
                      [&](const auto& a, const auto& b) { return saving(a) > saving(b); });
-    for (std::size_t i = 0; i < chains.size(); ++i)
-        chains[i].chain.number = static_cast<int>(i) + 1;
 }
 
 std::vector<model::Parameter> parameters_of(const AdviseOptions& options,
@@ -226,7 +228,7 @@ model::Report advise(const model::TraceData& trace, const AdviseOptions& options
         }
         if (!main) main = std::move(analysed);
     }
-    number_by_saving(report.chains);
+    number_and_sort(report.chains);
     report.device_name =
         device_name_of(trace, main ? main->summary.device_id : trace.kernels.front().device_id);
     if (main) {

@@ -76,10 +76,12 @@ std::size_t lead_of(const StreamLaunches& launches, std::size_t chain_steps) {
 } // namespace
 
 Result<std::string> capture_plan(const std::filesystem::path& trace_path, int chain_number,
-                                 std::uint64_t limit_bytes) {
+                                 double short_kernel_ns, std::uint64_t limit_bytes) {
     DEEPJIT_TRY(const trace::Trace trace, trace::Trace::open(trace_path));
     DEEPJIT_TRY(const model::TraceData data, model::load_trace_data(trace));
-    const model::Report report = analyzers::advise(data);
+    analyzers::AdviseOptions options;
+    options.short_kernel_ns = short_kernel_ns;
+    const model::Report report = analyzers::advise(data, options);
     const model::ChainAdvice* const advice = report.chain(chain_number);
     if (advice == nullptr)
         return usage_error(

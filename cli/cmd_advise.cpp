@@ -1,6 +1,7 @@
 #include "cli/cmd_advise.hpp"
 
 #include "analyzers/advise.hpp"
+#include "cli/no_kernels_remedy.hpp"
 #include "cli/option_values.hpp"
 #include "cli/trace_output.hpp"
 #include "reports/advise_json.hpp"
@@ -72,7 +73,9 @@ class AdviseCommand final : public Command {
                                            ? reports::advise_json(report)
                                            : reports::advise_text(report, trace_words(), terminal.width()),
                                        output_));
-        return report.no_kernels ? explain_no_kernels(terminal, *report.no_kernels) : ExitCode::Done;
+        if (!report.no_kernels) return ExitCode::Done;
+        terminal.note(remedy_for(report.no_kernels->cause));
+        return exit_code_of(report.no_kernels->cause);
     }
 
   private:
@@ -87,30 +90,6 @@ class AdviseCommand final : public Command {
         value = fallback;
         app.add_option(option, value, description)->type_name("TIME")->capture_default_str();
     }
-    /// The remedy. What was launched and not recorded is a failure: nobody should take it for "nothing to
-    /// do".
-    static ExitCode explain_no_kernels(Terminal& terminal, const model::NoKernels& none) {
-        using Cause = model::NoKernels::Cause;
-        switch (none.cause) {
-        case Cause::DriverNotInitialised:
-        case Cause::NothingLaunched:
-            terminal.note("record a program that launches kernels: deepjit profile -- PROGRAM");
-            return ExitCode::Done;
-        case Cause::GraphLevel:
-            terminal.note("record the kernels in the graphs, too: deepjit profile without --graph-level");
-            return ExitCode::Done;
-        case Cause::CutOff:
-            terminal.note("record it again and let it run longer, or end by itself");
-            return ExitCode::Failed;
-        case Cause::RecordsMissing:
-        case Cause::NotWatched:
-            terminal.note(
-                "'deepjit doctor' checks the driver, CUPTI and the tracer one by one; then record again");
-            return ExitCode::Failed;
-        }
-        return ExitCode::Failed;
-    }
-
     /// An option that takes a share, as text until run() reads it.
     struct Share {
         std::string option;

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -123,8 +124,7 @@ class FuseCommand final : public Command {
 
     void add_options(CLI::App& app) override {
         app.add_option("input", input_, "Trace, or chain file")->type_name("FILE")->required();
-        app.add_option("--chain", chain_number_, "Chain of the trace, as `advise` numbers them")
-            ->type_name("N");
+        app.add_option("--chain", chain_, "Chain of the trace, as `advise` numbers them")->type_name("N");
         app.add_option("--short", short_, "Kernels below this are short, as for `advise`")
             ->type_name("TIME")
             ->capture_default_str();
@@ -150,7 +150,12 @@ class FuseCommand final : public Command {
   private:
     Result<ExitCode> fuse(Terminal& terminal) {
         DEEPJIT_TRY(const double short_kernel_ns, parse_duration_ns(short_));
-        DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number_, short_kernel_ns));
+        std::optional<int> chain_number;
+        if (!chain_.empty()) {
+            DEEPJIT_TRY(const std::int64_t number, parse_count("--chain", chain_));
+            chain_number = static_cast<int>(std::min<std::int64_t>(number, std::numeric_limits<int>::max()));
+        }
+        DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number, short_kernel_ns));
         const std::string name = emit::emitted_name(name_.empty() ? input.default_name : name_);
         if (!name_.empty() && name != name_)
             note(terminal, fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
@@ -285,7 +290,7 @@ class FuseCommand final : public Command {
     std::string name_;
     std::string format_ = "text";
     std::string short_ = kDefaultShort;
-    std::optional<int> chain_number_;
+    std::string chain_;
     std::vector<std::string> architectures_;
     bool force_ = false;
     bool no_tune_ = false;

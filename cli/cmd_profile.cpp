@@ -66,6 +66,10 @@ class ProfileCommand : public Command {
             ->type_name("CHAIN");
         app.add_option("--from", capture_from_, "Earlier trace of the program, whose chains advise numbered")
             ->type_name("TRACE");
+        app.add_option("--short", short_,
+                       "Kernels below this are short, as for the 'advise' that numbered them")
+            ->type_name("TIME")
+            ->capture_default_str();
         app.add_option("--capture-limit", capture_limit_, "Buffers to save at most before and after, in MiB")
             ->type_name("MIB")
             ->capture_default_str();
@@ -146,7 +150,8 @@ class ProfileCommand : public Command {
         DEEPJIT_TRY(const std::int64_t limit_mib, parse_count("--capture-limit", capture_limit_));
         constexpr std::int64_t kMostMib = std::int64_t{1} << 20U;
         constexpr std::int64_t kMostChains = 1'000'000;
-        return capture_plan(capture_from_, static_cast<int>(std::min(number, kMostChains)),
+        DEEPJIT_TRY(const double short_kernel_ns, parse_duration_ns(short_));
+        return capture_plan(capture_from_, static_cast<int>(std::min(number, kMostChains)), short_kernel_ns,
                             static_cast<std::uint64_t>(std::min(limit_mib, kMostMib)) << 20U);
     }
 
@@ -241,6 +246,7 @@ class ProfileCommand : public Command {
     RecordingOptions recording_;
     std::string capture_;
     fs::path capture_from_;
+    std::string short_ = kDefaultShort;
     std::string capture_limit_ = "256";
     bool traffic_ = false;
     std::string wait_ = "primary";

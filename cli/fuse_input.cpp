@@ -1,8 +1,10 @@
 #include "cli/fuse_input.hpp"
 
 #include "analyzers/advise.hpp"
+#include "cli/no_kernels_remedy.hpp"
 #include "cli/trace_output.hpp"
 #include "fusers/lift/lift_chain.hpp"
+#include "reports/advise_text.hpp"
 #include "src/base/files.hpp"
 #include "src/base/text.hpp"
 #include "src/base/units.hpp"
@@ -74,13 +76,13 @@ Result<FuseInput> lift_from_trace(const std::filesystem::path& path, std::option
                                   double short_kernel_ns) {
     DEEPJIT_TRY(const auto trace, trace::Trace::open(path));
     DEEPJIT_TRY(const auto data, model::load_trace_data(trace));
-    if (data.kernels.empty())
-        return failure(
-            fmt::format("'{}' holds no kernel, so there is nothing to fuse", printable(path.string())), {},
-            "record a run that launches kernels, with `deepjit profile`");
     analyzers::AdviseOptions options;
     options.short_kernel_ns = short_kernel_ns;
     const model::Report report = analyzers::advise(data, options);
+    if (report.no_kernels)
+        return failure(fmt::format("'{}' holds nothing to fuse", printable(path.string())),
+                       reports::no_kernels_text(*report.no_kernels),
+                       std::string(remedy_for(report.no_kernels->cause)));
     if (report.chains.empty())
         return failure(fmt::format("'{}' holds no chain of short kernels", printable(path.string())),
                        data.kernels.size() == 1

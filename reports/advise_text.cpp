@@ -237,6 +237,8 @@ void add_traffic_note(WrappedLines& lines, const model::Report& report) {
                         4);
 }
 
+} // namespace
+
 std::string no_kernels_text(const model::NoKernels& none) {
     using Cause = model::NoKernels::Cause;
     std::string cause;
@@ -265,8 +267,6 @@ std::string no_kernels_text(const model::NoKernels& none) {
     }
     return {};
 }
-
-} // namespace
 
 std::string advise_text(const model::Report& report, std::string_view trace_path, std::size_t width) {
     WrappedLines lines(width);

@@ -12,4 +12,7 @@ namespace deepjit::reports {
 /// stands in the next command, which is given whole: words of the shell.
 std::string advise_text(const model::Report& report, std::string_view trace_path, std::size_t width = 80);
 
+/// Why a trace holds no kernel that could be advised on: one or two sentences, not wrapped.
+std::string no_kernels_text(const model::NoKernels& none);
+
 } // namespace deepjit::reports

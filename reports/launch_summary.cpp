@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace deepjit::reports {
 namespace {
 
@@ -18,13 +20,17 @@ std::string estimate_text(const LaunchSummary& summary) {
     std::string text =
         fmt::format("L = {:<10} exposed cost of one launch (upper bound)\n"
                     "T = {:<10} work on the GPU{}\n"
-                    "K·L = {:<8} {} of the serial time {}\n"
-                    "Fusing leaves {} of {} as launch.\n",
+                    "K·L = {:<8} {} of the serial time {}\n",
                     format_duration(estimate.launch_ns), format_duration(estimate.work_ns),
                     estimate.work_counted_as_zero ? ", below zero within the noise and counted as zero" : "",
                     format_duration(estimate.launch_total_ns), format_share(estimate.launch_share),
-                    format_duration(serial_ns), format_share(estimate.fused_launch_share),
-                    format_duration(*question.fused_ns));
+                    format_duration(serial_ns));
+    text += estimate.work_counted_as_zero
+                ? fmt::format("With T = 0 fused is L = {}: {} was measured, which the noise of {} allows.\n",
+                              format_duration(estimate.launch_ns), format_duration(*question.fused_ns),
+                              format_duration(question.noise_ns))
+                : fmt::format("Fusing leaves {} of {} as launch.\n",
+                              format_share(estimate.fused_launch_share), format_duration(*question.fused_ns));
     text +=
         "Assumed: fusing leaves T as it is, so serial = K·L + T and fused = L + T.\n"
         "L is an upper bound: a fused kernel also moves fewer bytes, and that gain is counted as launches "
@@ -34,12 +40,14 @@ std::string estimate_text(const LaunchSummary& summary) {
 
 std::string graph_text(const LaunchSummary& summary) {
     const model::GraphDifference& graph = *summary.graph;
-    return fmt::format("graph: {} saved, {} of the serial time, {:.2f} times as fast\n"
+    const bool slower = graph.saved_ns < 0;
+    return fmt::format("graph: {} {}, {} of the serial time, {:.2f} times as fast\n"
                        "       {} a launch in the stream, {} a node in the graph, with its work:\n"
-                       "       a launch costs {} more than a graph node\n",
-                       format_duration(graph.saved_ns), format_share(graph.saved_share), graph.speedup,
+                       "       a launch costs {} {} than a graph node\n",
+                       format_duration(std::abs(graph.saved_ns)), slower ? "slower" : "saved",
+                       format_share(std::abs(graph.saved_share)), graph.speedup,
                        format_duration(graph.serial_per_call_ns), format_duration(graph.graph_per_node_ns),
-                       format_duration(graph.per_node_ns));
+                       format_duration(std::abs(graph.per_node_ns)), slower ? "less" : "more");
 }
 
 std::string known_text(const LaunchSummary& summary) {
@@ -67,9 +75,10 @@ std::string fit_text(const LaunchSummary& summary) {
 }
 
 std::string frame_text(std::string_view what, const LaunchSummary& summary, const model::FrameGain& gain) {
-    return fmt::format("frame, {}: {} to {}, {:.1f} % saved, {:.2f} times as fast\n", what,
+    return fmt::format("frame, {}: {} to {}, {:.1f} % {}, {:.2f} times as fast\n", what,
                        format_duration(*summary.question.frame_ns), format_duration(gain.frame_ns),
-                       gain.saved_share * 100, gain.speedup);
+                       std::abs(gain.saved_share) * 100, gain.saved_ns < 0 ? "slower" : "saved",
+                       gain.speedup);
 }
 
 nlohmann::ordered_json frame_json(const model::FrameGain& gain) {

@@ -46,7 +46,7 @@ struct WrittenBuffer {
 
 /// A maximal run of short kernels on one stream, in one frame, repeated every frame.
 struct Chain {
-    int number = 0; ///< what `--chain N` names; from 1, by saving
+    int number = 0; ///< what `--chain N` names; from 1, in the order of the tracks and of the frame
     std::uint32_t device_id = 0;
     std::uint32_t stream_id = 0;
     bool in_graph = false;

@@ -1,5 +1,7 @@
 #include "src/model/report.hpp"
 
+#include <algorithm>
+
 namespace deepjit::model {
 
 std::string_view name_of(Origin origin) {
@@ -93,8 +95,9 @@ std::string_view name_of(NoKernels::Cause cause) {
 }
 
 const ChainAdvice* Report::chain(int number) const {
-    if (number < 1 || static_cast<std::size_t>(number) > chains.size()) return nullptr;
-    return &chains[static_cast<std::size_t>(number) - 1];
+    const auto found = std::find_if(chains.begin(), chains.end(),
+                                    [&](const ChainAdvice& advice) { return advice.chain.number == number; });
+    return found == chains.end() ? nullptr : &*found;
 }
 
 } // namespace deepjit::model

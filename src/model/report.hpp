@@ -175,7 +175,7 @@ struct Report {
     Verdict verdict;                     ///< for the whole frame
     std::vector<Finding> findings;
     std::vector<GapTotal> gaps;      ///< by time, longest first
-    std::vector<ChainAdvice> chains; ///< by saving; chains[i].chain.number == i + 1
+    std::vector<ChainAdvice> chains; ///< the one that can save most first
     std::vector<Parameter> parameters;
 
     /// Null where there is no such chain.

@@ -34,12 +34,20 @@ TEST(JudgeChain, where_fusing_adds_little_a_graph_is_enough) {
 }
 
 TEST(JudgeChain, a_chain_in_a_graph_is_never_told_to_use_one) {
-    Stretch chain{30, 40e3, 15e3, true, "", 60e3, 500, false};
-    for (const double inflation : {1.0, 2.0, 8.0}) {
+    const Stretch chain{30, 40e3, 15e3, true, "", 60e3, 500, false};
+    // 55 us before; after it the first gap of 0.5 us and 40, 20 or 5 us of work.
+    for (const auto& [inflation, saving_ns] : {std::pair{1.0, 14.5e3}, {2.0, 34.5e3}, {8.0, 49.5e3}}) {
         const auto verdict = judge_chain(chain, {1.5e3, inflation}, {}, kConstants, {});
-        EXPECT_TRUE(verdict.advice == Advice::Fuse || verdict.advice == Advice::LeaveAlone);
+        EXPECT_EQ(verdict.advice, Advice::Fuse);
+        EXPECT_DOUBLE_EQ(verdict.fuse_saving_ns.typical, saving_ns);
         EXPECT_EQ(verdict.graph_saving_ns.high, 0);
     }
+    // 41 us before; 40.1 us after it, 0.9 us of 60 us saved: less than the worthwhile share.
+    const Stretch tight{30, 40e3, 1e3, true, "", 60e3, 100, false};
+    const auto verdict = judge_chain(tight, {1.5e3, 1.0}, {}, kConstants, {});
+    EXPECT_EQ(verdict.advice, Advice::LeaveAlone);
+    EXPECT_NEAR(verdict.fuse_saving_ns.typical, 0.9e3, 1e-6);
+    EXPECT_THAT(verdict.deciding_term, HasSubstr("the largest saving"));
 }
 
 TEST(JudgeChain, a_blocker_rules_the_graph_out) {

@@ -31,6 +31,31 @@ TEST(LaunchSummary, text_gives_l_t_share_the_rest_the_assumption_and_the_upper_b
         EXPECT_LE(display_width(line), 80U) << line;
 }
 
+TEST(LaunchSummary, work_counted_as_zero_agrees_with_the_fused_time_within_the_noise) {
+    model::LaunchQuestion question;
+    question.serial_ns = 12.3e6;
+    question.fused_ns = 0.1e6;
+    question.calls = 29;
+    question.noise_ns = 1e6;
+    const std::string text = launch_summary_text(*model::summarise_launches(question), 120);
+    EXPECT_THAT(text,
+                HasSubstr("fused is L = 424 \u00b5s: 100 \u00b5s was measured, which the noise of 1.00 ms"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("100 % of 100")));
+}
+
+TEST(LaunchSummary, a_slower_graph_is_called_slower) {
+    model::LaunchQuestion question;
+    question.serial_ns = 10e6;
+    question.graph_ns = 11e6;
+    question.frame_ns = 20e6;
+    question.calls = 29;
+    const std::string text = launch_summary_text(*model::summarise_launches(question), 120);
+    EXPECT_THAT(text, HasSubstr("graph: 1.00 ms slower, 10 % of the serial time"));
+    EXPECT_THAT(text, HasSubstr("costs 34.5 \u00b5s less than a graph node"));
+    EXPECT_THAT(text, HasSubstr("frame, in a graph: 20.0 ms to 21.0 ms, 5.0 % slower"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("-")));
+}
+
 TEST(LaunchSummary, json_has_the_documented_keys) {
     const auto json = nlohmann::json::parse(launch_summary_json(seed_summary()));
     EXPECT_EQ(json["schema_version"], 1);
