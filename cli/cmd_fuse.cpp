@@ -29,8 +29,6 @@ namespace {
 /// For a machine without a GPU: what most readers of a folder made there will run it on.
 constexpr int kDefaultCapability = 90;
 
-constexpr std::size_t kTerminalColumns = 80;
-
 /// The compiled forms to put into the folder.
 struct WantedImages {
     std::vector<int> cubins; ///< ascending
@@ -89,22 +87,6 @@ std::string cpu_verifier() {
     return !error && relative.size() < absolute.size() ? relative : absolute;
 }
 
-/// Errors of this command in at most 80 columns: labels as in Terminal, further lines indented by 4.
-Diagnostic wrapped(Diagnostic diagnostic) {
-    constexpr std::size_t kFurther = kTerminalColumns - 4;
-    const auto wrap = [](std::string& text, std::string_view label) {
-        text = wrap_words(text, kFurther, kTerminalColumns - label.size());
-    };
-    wrap(diagnostic.message, "error: ");
-    wrap(diagnostic.evidence, "  cause: ");
-    wrap(diagnostic.hint, "  hint: ");
-    return diagnostic;
-}
-
-void note(Terminal& terminal, const std::string& text) {
-    terminal.note(wrap_words(text, kTerminalColumns - 4, kTerminalColumns));
-}
-
 int count_rejected(const std::vector<verify::Experiment>& experiments) {
     return static_cast<int>(std::count_if(experiments.begin(), experiments.end(), [](const auto& experiment) {
         return experiment.outcome == "rejected" || experiment.outcome.starts_with("failed");
@@ -142,13 +124,6 @@ class FuseCommand final : public Command {
     }
 
     Result<ExitCode> run(Terminal& terminal) override {
-        auto outcome = fuse(terminal);
-        if (!outcome) return wrapped(outcome.error());
-        return outcome;
-    }
-
-  private:
-    Result<ExitCode> fuse(Terminal& terminal) {
         DEEPJIT_TRY(const double short_kernel_ns, parse_duration_ns(short_));
         std::optional<int> chain_number;
         if (!chain_.empty()) {
@@ -158,7 +133,7 @@ class FuseCommand final : public Command {
         DEEPJIT_TRY(auto input, read_fuse_input(input_, chain_number, short_kernel_ns));
         const std::string name = emit::emitted_name(name_.empty() ? input.default_name : name_);
         if (!name_.empty() && name != name_)
-            note(terminal, fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
+            terminal.note(fmt::format("'{}' is no name for C++ and Python; using '{}'", name_, name));
         input.chain.name = name;
 
         const bool is_unfinished = std::any_of(input.chain.ops.begin(), input.chain.ops.end(),
@@ -205,7 +180,7 @@ class FuseCommand final : public Command {
         jit::KernelCache& cache = jit::KernelCache::of_user();
         auto context = gpu::Context::retain_primary(0);
         if (!context) {
-            note(terminal, fmt::format("no GPU to verify and time on: {}", context.error().message));
+            terminal.note(fmt::format("no GPU to verify and time on: {}", context.error().message));
             DEEPJIT_TRY(const auto wanted, wanted_images(architectures_, kDefaultCapability));
             return verify::compile_only(chain, {wanted.cubins.front(), {}, false}, cache,
                                         context.error().message, experiments);
@@ -213,7 +188,7 @@ class FuseCommand final : public Command {
         device_capability_ = context->device().compute_major * 10 + context->device().compute_minor;
         verify::TuningOptions options;
         options.tune = !no_tune_;
-        options.progress = [&terminal](const std::string& sentence) { note(terminal, sentence); };
+        options.progress = [&terminal](const std::string& sentence) { terminal.note(sentence); };
         return verify::tune_on_device(*context, chain, cache, options, experiments);
     }
 
@@ -237,7 +212,7 @@ class FuseCommand final : public Command {
         for (std::size_t i = 0; i < answers.size(); ++i) {
             if (!answers[i]) return answers[i].error();
             for (const std::string& warning : answers[i]->warnings)
-                note(terminal, warning);
+                terminal.note(warning);
             if (i < wanted.cubins.size())
                 emission.images.push_back({wanted.cubins[i], answers[i]->kernel->image});
             else
@@ -267,10 +242,10 @@ class FuseCommand final : public Command {
         DEEPJIT_TRY(const auto written, emit::write_emitted_folder(directory_, name, files, write_options));
         result.folder = written.path;
         if (!written.replaced.empty())
-            note(terminal,
-                 fmt::format("the folder that was there is kept as '{}'", written.replaced.string()));
+            terminal.note(
+                fmt::format("the folder that was there is kept as '{}'", written.replaced.string()));
 
-        terminal.result(format_ == "json" ? fuse_json(result) : fuse_text(result));
+        terminal.result(format_ == "json" ? fuse_json(result) : fuse_text(result, terminal.width()));
         say_what_next(written.path, name, terminal);
         return ExitCode::Done;
     }

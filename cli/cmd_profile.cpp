@@ -14,6 +14,7 @@
 #include "cli/tracer_library.hpp"
 #include "src/base/files.hpp"
 #include "src/base/subprocess.hpp"
+#include "src/base/units.hpp"
 #include "src/ingest/kernel_traffic_summary.hpp"
 #include "src/trace/trace.hpp"
 

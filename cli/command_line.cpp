@@ -26,7 +26,7 @@ ExitCode run_command_line(int argc, const char* const* argv,
                           const std::vector<std::unique_ptr<Command>>& commands, Terminal& terminal) {
     std::string color;
     CLI::App app("Find out whether a CUDA program spends its time launching kernels; fuse them.", "deepjit");
-    app.formatter(std::make_shared<HelpFormatter>());
+    app.formatter(std::make_shared<HelpFormatter>(terminal.width()));
     app.set_version_flag("--version", "deepjit " DEEPJIT_VERSION)->description("Print the version");
     add_common_options(app, color);
     app.footer(std::string(kOverview));

@@ -18,8 +18,8 @@ struct FuseResult {
     int variants_rejected = 0; ///< did not compile, spilled, or failed the gate
 };
 
-/// At most 80 columns; times only beside a verdict.
-std::string fuse_text(const FuseResult& result);
+/// In `columns` where its table of times fits; times only beside a verdict.
+std::string fuse_text(const FuseResult& result, std::size_t columns = 80);
 /// With `schema_version`.
 std::string fuse_json(const FuseResult& result);
 

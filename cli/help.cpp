@@ -2,15 +2,13 @@
 
 #include "src/base/text.hpp"
 
+#include <algorithm>
+
 namespace deepjit::cli {
 namespace {
 
 constexpr std::size_t kNameColumns = 26;
-
-/// CLI11 indents what follows a newline in the right column.
-std::string in_right_column(const std::string& description) {
-    return wrap_words(description, kHelpColumns - kNameColumns, kHelpColumns - kNameColumns);
-}
+constexpr std::size_t kNarrowestHelp = kNameColumns + 24;
 
 } // namespace
 
@@ -25,13 +23,18 @@ std::string help_footer(std::string_view examples) {
     return footer;
 }
 
-HelpFormatter::HelpFormatter() {
+HelpFormatter::HelpFormatter(std::size_t columns) : columns_(std::max(columns, kNarrowestHelp)) {
     column_width(kNameColumns);
     label("Positionals", "Arguments");
 }
 
+/// CLI11 indents what follows a newline in the right column.
+std::string HelpFormatter::in_right_column(const std::string& description) const {
+    return wrap_words(description, columns_ - kNameColumns, columns_ - kNameColumns);
+}
+
 std::string HelpFormatter::make_description(const CLI::App* app) const {
-    return wrap_words(app->get_description(), kHelpColumns, kHelpColumns) + "\n";
+    return wrap_words(app->get_description(), columns_, columns_) + "\n";
 }
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {

@@ -16,25 +16,29 @@ inline constexpr std::string_view kOverview = R"(Examples:
 Exit codes:
   0 done   1 failed   2 usage   4 the machine is unfit
   5 a fused kernel failed verification
-  profile returns the program's status; 125 it failed itself,
-  126 the program is not executable, 127 not found; 128+n ended by signal n)";
-
-inline constexpr std::size_t kHelpColumns = 80;
+  profile returns the program's status; 125 it failed itself;
+  126 the program is not executable; 127 it was not found;
+  128+n it was ended by signal n)";
 
 /// "Examples:" and the indented lines.
 std::string help_footer(std::string_view examples);
 
 /// Help in the shape of all of deepjit's help texts: what it does, usage, options, examples. Lines are
-/// wrapped at kHelpColumns, but for the examples, which are to be copied.
+/// wrapped at `columns`, but for the examples, which are to be copied.
 class HelpFormatter : public CLI::Formatter {
   public:
-    HelpFormatter();
+    explicit HelpFormatter(std::size_t columns);
     std::string make_description(const CLI::App* app) const override;
     std::string make_usage(const CLI::App* app, std::string name) const override;
     std::string make_option_opts(const CLI::Option* option) const override;
     std::string make_option_desc(const CLI::Option* option) const override;
     std::string make_subcommand(const CLI::App* command) const override;
     std::string make_footer(const CLI::App* app) const override;
+
+  private:
+    std::string in_right_column(const std::string& description) const;
+
+    std::size_t columns_;
 };
 
 } // namespace deepjit::cli

@@ -67,9 +67,10 @@ Result<std::int64_t> parse_bytes(std::string_view option, std::string_view text)
 Result<std::int64_t> parse_count(std::string_view option, std::string_view text) {
     std::int64_t count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc::result_out_of_range && end == text.data() + text.size())
+        return refusal(option, text, fmt::format("{} at most", std::numeric_limits<std::int64_t>::max()));
     if (error != std::errc{} || end != text.data() + text.size() || count < 1)
-        return refusal(option, text,
-                       fmt::format("a whole number from 1 to {}", std::numeric_limits<std::int64_t>::max()));
+        return refusal(option, text, "a whole number, 1 or more");
     return count;
 }
 

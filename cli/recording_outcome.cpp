@@ -50,6 +50,10 @@ std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
                                     process.process_id,
                                     format_duration(static_cast<double>(process.recorded_for_ns))),
                         {}, "allow more with --max-size, or record a part of the run"));
+        if (process.flush_hangs && !lost_its_records(process))
+            warnings.push_back(
+                failure(fmt::format("the last kernels of process {} may be missing", process.process_id),
+                        process.error_text));
         if (summary.kernels_recorded + summary.graph_launches > 0 && lost_its_records(process))
             warnings.push_back(
                 failure(fmt::format("no kernel of process {} was recorded", process.process_id),
@@ -85,7 +89,7 @@ std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
 Diagnostic explain_missing_records(int cupti_result, const std::string& tracer_text) {
     std::string evidence = tracer_text;
     if (cupti_result != 0 && evidence.empty()) evidence = fmt::format("CUPTI error {}", cupti_result);
-    if (evidence.empty()) evidence = "CUPTI reported no error";
+    if (evidence.empty()) evidence = "every call to CUPTI succeeded, and yet it handed over none";
     return environment_error("the program launched kernels, but no record of them arrived", evidence,
                              hint_for(cupti_result));
 }

@@ -26,6 +26,7 @@ constexpr std::string_view kPlain = "";
 constexpr std::string_view kErrorLabel = "error: ";
 constexpr std::string_view kCauseLabel = "  cause: ";
 constexpr std::string_view kHintLabel = "  hint: ";
+constexpr std::string_view kContinued = "    ";
 
 extern "C" void ignore_signal(int) {}
 
@@ -37,6 +38,18 @@ std::string_view environment(const char* name) {
 bool is_forced_by(const char* name) {
     const std::string_view value = environment(name);
     return !value.empty() && value != "0";
+}
+
+/// 0 where nothing says: $COLUMNS is no number, and the descriptor is no terminal.
+std::size_t columns_of(int descriptor) {
+    const std::string_view columns = environment("COLUMNS");
+    std::size_t width = 0;
+    std::from_chars(columns.data(), columns.data() + columns.size(), width);
+    if (width == 0) {
+        winsize size{};
+        if (::isatty(descriptor) && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+    }
+    return width == 0 ? 0 : std::max(width, kNarrowest);
 }
 
 /// Returns errno, 0 for success.
@@ -54,17 +67,22 @@ int write_all(int descriptor, std::string_view text) {
 
 std::optional<Diagnostic> printed_error(std::string_view standard_error) {
     std::optional<Diagnostic> found;
-    bool in_error = false;
+    std::string* part = nullptr; // that a continued line belongs to
     while (!standard_error.empty()) {
         const std::size_t end = std::min(standard_error.find('\n'), standard_error.size());
         const std::string_view line = standard_error.substr(0, end);
-        in_error = line.starts_with(kErrorLabel) || (in_error && line.starts_with("  "));
-        if (line.starts_with(kErrorLabel))
+        if (line.starts_with(kErrorLabel)) {
             found = failure(std::string(line.substr(kErrorLabel.size())));
-        else if (in_error && line.starts_with(kCauseLabel))
-            found->evidence = line.substr(kCauseLabel.size());
-        else if (in_error && line.starts_with(kHintLabel))
-            found->hint = line.substr(kHintLabel.size());
+            part = &found->message;
+        } else if (part != nullptr && line.starts_with(kContinued)) {
+            part->append(" ").append(line.substr(kContinued.size()));
+        } else if (part != nullptr && line.starts_with(kCauseLabel)) {
+            part = &(found->evidence = line.substr(kCauseLabel.size()));
+        } else if (part != nullptr && line.starts_with(kHintLabel)) {
+            part = &(found->hint = line.substr(kHintLabel.size()));
+        } else {
+            part = nullptr;
+        }
         standard_error.remove_prefix(std::min(end + 1, standard_error.size()));
     }
     return found;
@@ -105,7 +123,7 @@ std::optional<Diagnostic> Terminal::result_error() const {
 }
 
 void Terminal::note(std::string_view text) {
-    print_lines("", kPlain, text);
+    print_wrapped("", kPlain, text);
 }
 
 void Terminal::warn(const Diagnostic& diagnostic) {
@@ -121,9 +139,16 @@ void Terminal::next_command(std::string_view command_line) {
 }
 
 void Terminal::print_diagnostic(std::string_view label, std::string_view sgr, const Diagnostic& diagnostic) {
-    print_lines(label, sgr, diagnostic.message);
-    if (!diagnostic.evidence.empty()) print_lines(kCauseLabel, kPlain, diagnostic.evidence);
-    if (!diagnostic.hint.empty()) print_lines(kHintLabel, kPlain, diagnostic.hint);
+    print_wrapped(label, sgr, diagnostic.message);
+    if (!diagnostic.evidence.empty()) print_wrapped(kCauseLabel, kPlain, diagnostic.evidence);
+    if (!diagnostic.hint.empty()) print_wrapped(kHintLabel, kPlain, diagnostic.hint);
+}
+
+void Terminal::print_wrapped(std::string_view label, std::string_view sgr, std::string_view text) {
+    const std::size_t columns = columns_of(STDERR_FILENO);
+    if (columns == 0) return print_lines(label, sgr, text);
+    const std::size_t usable = columns - std::min(line_prefix_.size(), columns / 2);
+    print_lines(label, sgr, wrap_words(text, usable - kContinued.size(), usable - label.size()));
 }
 
 void Terminal::print_lines(std::string_view label, std::string_view sgr, std::string_view text) {
@@ -134,7 +159,7 @@ void Terminal::print_lines(std::string_view label, std::string_view sgr, std::st
         const std::size_t end = std::min(text.find('\n'), text.size());
         out += line_prefix_;
         if (!first)
-            out += "    "; // so that a name with a newline in it cannot pass for a line of ours
+            out += kContinued; // so that a name with a newline in it cannot pass for a line of ours
         else if (colored)
             out += fmt::format("\x1b[{}m{}\x1b[0m", sgr, label);
         else
@@ -148,14 +173,8 @@ void Terminal::print_lines(std::string_view label, std::string_view sgr, std::st
 }
 
 std::size_t Terminal::width() const {
-    const std::string_view columns = environment("COLUMNS");
-    std::size_t width = 0;
-    std::from_chars(columns.data(), columns.data() + columns.size(), width);
-    if (width == 0) {
-        winsize size{};
-        if (::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
-    }
-    return width == 0 ? kWidthOfAPipe : std::max(width, kNarrowest);
+    const std::size_t columns = columns_of(STDOUT_FILENO);
+    return columns == 0 ? kWidthOfAPipe : columns;
 }
 
 bool Terminal::has_color(int descriptor) const {

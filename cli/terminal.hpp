@@ -17,7 +17,9 @@ enum class ColorChoice { Auto, Always, Never };
 std::optional<Diagnostic> printed_error(std::string_view standard_error);
 
 /// The only place that prints. stdout carries results and nothing else; stderr carries notes, warnings,
-/// errors and the next command. Text that reaches stderr is made safe to print here.
+/// errors and the next command. Text that reaches stderr is made safe to print here, and broken into lines
+/// where stderr is a terminal or $COLUMNS is set; elsewhere, in a log, a sentence stays one line. The next
+/// command is never broken, since it is to be copied.
 class Terminal {
   public:
     Terminal();
@@ -50,6 +52,7 @@ class Terminal {
   private:
     bool has_color(int descriptor) const;
     void print_diagnostic(std::string_view label, std::string_view sgr, const Diagnostic& diagnostic);
+    void print_wrapped(std::string_view label, std::string_view sgr, std::string_view text);
     void print_lines(std::string_view label, std::string_view sgr, std::string_view text);
 
     ColorChoice color_choice_ = ColorChoice::Auto;

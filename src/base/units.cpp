@@ -41,8 +41,11 @@ Result<double> parse_duration_ns(std::string_view text) {
                            "write a number and a unit, such as 12.3ms");
     if (number < 0) return usage_error(fmt::format("'{}' is a negative time", text));
     const std::string_view unit = trim(trimmed.substr(static_cast<std::size_t>(end - trimmed.data())));
-    for (const Unit& known : kUnits)
-        if (known.name == unit) return number * known.nanoseconds;
+    for (const Unit& known : kUnits) {
+        if (known.name != unit) continue;
+        if (std::isfinite(number * known.nanoseconds)) return number * known.nanoseconds;
+        return usage_error(fmt::format("'{}' is longer than any time that can be counted", text));
+    }
     return usage_error(unit.empty() ? fmt::format("'{}' has no unit", text)
                                     : fmt::format("'{}' is not a unit of time", unit),
                        {}, "the units are ns, us, ms and s");

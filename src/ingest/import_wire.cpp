@@ -94,7 +94,7 @@ std::string missing_kernels(const ImportSummary& summary) {
     for (const ProcessSummary& process : summary.processes) {
         const bool missing = process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
                              (process.launches_called > 0 || !process.subscribed);
-        if (missing) return process.error_text.empty() ? "CUPTI reported no error" : process.error_text;
+        if (missing) return process.error_text.empty() ? "every call to CUPTI succeeded" : process.error_text;
     }
     return {};
 }

@@ -28,6 +28,7 @@ struct ProcessSummary {
     bool ended = false;               ///< it told its end; false where it was killed
     int cupti_error = 0;              ///< CUptiResult of the first call that failed, 0 where none did
     std::string error_text;           ///< what failed, in one sentence; empty where nothing did
+    bool flush_hangs = false;         ///< CUPTI did not return from its last flush
     std::string write_error;          ///< why recording stopped early ("No space left on device"), else empty
     bool selects_part = false;        ///< only a part of the run was to be recorded
     std::int64_t windows = 0;         ///< parts of the run that were recorded

@@ -90,6 +90,7 @@ void WireProcess::read_definition(const wire::RecordView& record) {
         summary_.subscribed = status->subscribed != 0;
         summary_.reached_cuda = (record.flags & wire::TracerStatus::kBeforeCuda) == 0;
         summary_.driver_initialised = status->driver_initialised != 0;
+        summary_.flush_hangs = (record.flags & wire::TracerStatus::kFlushHangs) != 0;
         summary_.cupti_error = status->cupti_result;
         summary_.error_text = record.tail<wire::TracerStatus>();
         summary_.launches_called = static_cast<std::int64_t>(status->launches_called);

@@ -264,6 +264,16 @@ void Session::fail(const char* step, CUptiResult result) noexcept {
                   static_cast<int>(result));
 }
 
+void Session::give_up_flush(std::int64_t waited_ms) noexcept {
+    flush_hangs_ = true;
+    if (error_text_[0] == '\0')
+        std::snprintf(error_text_, sizeof error_text_,
+                      "cuptiActivityFlushAll did not return within %lld s of the program's exit.",
+                      static_cast<long long>(waited_ms / 1000));
+    record_status();
+    recording().flush();
+}
+
 void Session::record_status() noexcept {
     const Recording::Counters counters = recording().counters();
     const bool with_cuda = cuda_started_.load();
@@ -274,6 +284,7 @@ void Session::record_status() noexcept {
         status.subscribed = subscribed_ ? 1 : 0;
         status.kernel_activity = kernel_activity_.load() ? 1 : 0;
         status.driver_initialised = driver_answered.load() ? 1 : 0;
+        status.header.flags = flush_hangs_ ? wire::TracerStatus::kFlushHangs : std::uint8_t{0};
     } else {
         status.header.flags = wire::TracerStatus::kBeforeCuda;
     }
@@ -338,7 +349,8 @@ void Session::finish() noexcept {
 void Session::finish_at_exit() noexcept {
     // In a forked child the flusher does not exist.
     if (getpid() != the_session.process_id_.load() || !recording().active()) return;
-    const timespec deadline = after_ms(counters().active() ? kMaxExitDelayWithCounters_ms : kMaxExitDelay_ms);
+    const std::int64_t most_ms = counters().active() ? kMaxExitDelayWithCounters_ms : kMaxExitDelay_ms;
+    const timespec deadline = after_ms(most_ms);
     pthread_mutex_lock(&flusher_mutex);
     finish_requested = true;
     pthread_cond_broadcast(&flusher_wakes);
@@ -347,7 +359,7 @@ void Session::finish_at_exit() noexcept {
         waited = pthread_cond_timedwait(&flusher_wakes, &flusher_mutex, &deadline);
     const bool hung = !finished;
     pthread_mutex_unlock(&flusher_mutex);
-    if (hung) recording().flush();
+    if (hung) the_session.give_up_flush(most_ms);
 }
 
 } // namespace deepjit::tracer

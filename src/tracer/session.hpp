@@ -35,6 +35,7 @@ struct Session {
     void start_cupti() noexcept;
     void enable_resource_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
     void fail(const char* step, CUptiResult result) noexcept;
+    void give_up_flush(std::int64_t waited_ms) noexcept;
     void record_status() noexcept;
     void record_what_changed() noexcept;
     void run_flusher() noexcept;
@@ -47,6 +48,7 @@ struct Session {
     std::atomic<bool> kernel_activity_{false};
     std::atomic<bool> cuda_started_{false}; ///< what start_cuda() sets is complete
     bool devices_recorded_ = false;
+    bool flush_hangs_ = false;
     CUptiResult first_error_ = CUPTI_SUCCESS;
     char error_text_[512] = {};
     Mutex status_mutex_; ///< guards last_status_

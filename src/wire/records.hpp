@@ -150,6 +150,7 @@ struct ProcessEnd {
 struct TracerStatus {
     static constexpr auto kKind = RecordKind::TracerStatus;
     static constexpr std::uint8_t kBeforeCuda = 1; ///< header flag: cuInit was not called, only NVTX
+    static constexpr std::uint8_t kFlushHangs = 2; ///< header flag: CUPTI kept what it had not handed over
     RecordHeader header;
     std::int32_t cupti_result = 0; ///< CUptiResult of the first call that failed, 0 where none did
     std::uint8_t cupti_opened = 0;

@@ -21,6 +21,12 @@ TEST(Units, a_time_with_no_unit_or_a_sign_is_refused) {
     EXPECT_FALSE(parse_duration_ns("3 weeks"));
 }
 
+TEST(Units, a_time_beyond_any_number_is_refused) {
+    EXPECT_EQ(parse_duration_ns("1e308s").error().message,
+              "'1e308s' is longer than any time that can be counted");
+    EXPECT_EQ(*parse_duration_ns("1e308ns"), 1e308);
+}
+
 TEST(Units, durations_are_shown_with_three_digits) {
     EXPECT_EQ(format_duration(318e3), "318 \u00b5s");
     EXPECT_EQ(format_duration(12.3e6), "12.3 ms");

@@ -94,7 +94,8 @@ TEST(RecordingOutcome, each_known_cause_has_its_own_remedy) {
     EXPECT_THAT(explain_missing_records(39, "").hint, HasSubstr("run it without that one"));
     EXPECT_THAT(explain_missing_records(999, "").hint, HasSubstr("deepjit doctor"));
     EXPECT_EQ(explain_missing_records(999, "").evidence, "CUPTI error 999");
-    EXPECT_EQ(explain_missing_records(0, "").evidence, "CUPTI reported no error");
+    EXPECT_EQ(explain_missing_records(0, "").evidence,
+              "every call to CUPTI succeeded, and yet it handed over none");
 }
 
 TEST(RecordingOutcome, one_silent_process_beside_one_that_was_recorded_is_a_warning) {
@@ -107,6 +108,18 @@ TEST(RecordingOutcome, one_silent_process_beside_one_that_was_recorded_is_a_warn
     EXPECT_EQ(outcome.state, RecordingState::Recorded);
     ASSERT_THAT(outcome.warnings, SizeIs(1));
     EXPECT_EQ(outcome.warnings[0].message, "no kernel of process 8 was recorded");
+}
+
+TEST(RecordingOutcome, a_flush_that_hung_after_some_kernels_is_a_warning) {
+    auto process = watched_process();
+    process.launches_called = process.kernels_recorded = 30;
+    process.flush_hangs = true;
+    process.error_text = "cuptiActivityFlushAll did not return";
+    const auto outcome = judge_recording(summary_of({process}));
+    EXPECT_EQ(outcome.state, RecordingState::Recorded);
+    ASSERT_THAT(outcome.warnings, SizeIs(1));
+    EXPECT_EQ(outcome.warnings[0].message, "the last kernels of process 7 may be missing");
+    EXPECT_EQ(outcome.warnings[0].evidence, "cuptiActivityFlushAll did not return");
 }
 
 TEST(RecordingOutcome, everything_that_the_trace_lacks_is_said) {

@@ -40,6 +40,26 @@ TEST(PrintedError, gives_back_what_a_terminal_printed_last) {
     EXPECT_FALSE(printed_error("Segmentation fault\n"));
 }
 
+TEST_F(TerminalSettings, lines_are_broken_at_COLUMNS_and_printed_error_joins_them) {
+    setenv("COLUMNS", "40", 1);
+    const std::string cause = "cuInit answered 100, which is CUDA_ERROR_NO_DEVICE, on every call";
+    testing::internal::CaptureStderr();
+    Terminal terminal;
+    terminal.set_color(ColorChoice::Never);
+    terminal.error(failure("it broke", cause));
+    terminal.next_command("deepjit advise a_name_that_is_long.db --format json");
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(text, "error: it broke\n"
+                    "  cause: cuInit answered 100, which is\n"
+                    "    CUDA_ERROR_NO_DEVICE, on every call\n"
+                    "next: deepjit advise a_name_that_is_long.db --format json\n");
+    EXPECT_EQ(printed_error(text)->evidence, cause);
+    unsetenv("COLUMNS");
+    testing::internal::CaptureStderr();
+    terminal.error(failure("it broke", cause));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "error: it broke\n  cause: " + cause + "\n");
+}
+
 TEST_F(TerminalSettings, the_flag_comes_before_the_environment) {
     Terminal terminal;
     setenv("NO_COLOR", "1", 1);

@@ -391,7 +391,12 @@ TEST_F(Tracer, AHangingFlushDelaysExitByAFewSecondsAtMost) {
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(launch({"--frames", "5", "--kernels", "4"}, {{"FAKE_CUDA_HANG_ON_FLUSH", "1"}}).code, 0);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-    EXPECT_EQ(import().launches_called, 20);
+    const auto summary = import();
+    EXPECT_EQ(summary.launches_called, 20);
+    ASSERT_EQ(summary.processes.size(), 1U);
+    EXPECT_TRUE(summary.processes[0].flush_hangs);
+    EXPECT_EQ(summary.processes[0].error_text,
+              "cuptiActivityFlushAll did not return within 3 s of the program's exit.");
 }
 
 TEST_F(Tracer, ARunFolderThatIsNotThereIsNoReasonToFail) {
