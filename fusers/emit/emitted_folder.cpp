@@ -15,6 +15,7 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace deepjit::emit {
 
@@ -124,6 +125,31 @@ Result<void> make_directories(const fs::path& path) {
     if (code) return cannot("create", path, code);
     return {};
 }
+
+/// A folder with those above it; whichever had to be made is removed again if nothing comes to lie in it.
+class OutputDirectory {
+  public:
+    static Result<OutputDirectory> create(const fs::path& path) {
+        OutputDirectory directory;
+        std::error_code ignored;
+        for (fs::path missing = path; !missing.empty() && !fs::exists(missing, ignored);
+             missing = missing.parent_path())
+            directory.made_.push_back(missing);
+        DEEPJIT_CHECK(make_directories(path));
+        return directory;
+    }
+    OutputDirectory(OutputDirectory&&) noexcept = default;
+    OutputDirectory& operator=(OutputDirectory&&) = delete;
+    ~OutputDirectory() {
+        for (const fs::path& path : made_)
+            ::rmdir(path.c_str()); // leaves a folder that holds something
+    }
+
+  private:
+    OutputDirectory() = default;
+
+    std::vector<fs::path> made_; ///< the deepest first
+};
 
 /// A folder that is removed again unless it was renamed away.
 class TemporaryFolder {
@@ -253,7 +279,7 @@ Result<WrittenFolder> write_emitted_folder(const fs::path& directory, const std:
         return usage_error(fmt::format("'{}' is no plain name for an emitted kernel", printable(name)), {},
                            "use letters, digits and '_'");
     DEEPJIT_CHECK(check_replaceable(directory, name, options));
-    DEEPJIT_CHECK(make_directories(directory));
+    DEEPJIT_TRY(const auto output_directory, OutputDirectory::create(directory));
 
     const fs::path target = directory / name;
     DEEPJIT_TRY(const auto fresh, TemporaryFolder::create(directory));
