@@ -116,7 +116,7 @@ class ProfileCommand : public Command {
         if (store_command_) facts.meta.emplace_back(trace::meta_key::kCommand, command_line());
         if (!no_calibration_ && holds_recording_of_cuda(run_folder)) calibrate(terminal, facts);
         const auto still_running = running_processes(run_folder);
-        const auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
+        auto summary = ingest::import_run_folder(run_folder, trace_path, facts);
         if (!summary) {
             terminal.error(summary.error());
             (void)save_run_facts(run_folder, facts); // the recording is whole without them
@@ -126,6 +126,7 @@ class ProfileCommand : public Command {
             return ExitCode::ProfileFailed;
         }
         remove(run_folder);
+        summary->capture.asked_for = !plan.empty();
         RecordingOutcome outcome = judge_recording(*summary);
         if (!still_running.empty()) {
             outcome.warnings.push_back(explain_running_processes(still_running));
@@ -133,7 +134,6 @@ class ProfileCommand : public Command {
         }
         if (outcome.state == RecordingState::DriverNotInitialised) warn_of_stub_driver(outcome);
         report_import(terminal, *summary, outcome, trace_path);
-        if (!plan.empty()) report_capture(terminal, summary->capture);
         if (outcome.state == RecordingState::RecordsMissing) return outcome.explanation;
         return exit_code_of_target(status.as_shell_code());
     }

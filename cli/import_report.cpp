@@ -28,6 +28,24 @@ std::string span_and_devices(const std::filesystem::path& trace_path) {
     return text;
 }
 
+void report_capture(Terminal& terminal, const ingest::CaptureSummary& capture) {
+    if (capture.launches == 0)
+        return terminal.warn(failure("the chain was not captured",
+                                     "it did not run twice as a whole in one stream, with the kernels, grids "
+                                     "and blocks of the earlier trace",
+                                     "record the program anew, and capture a chain of that trace"));
+    terminal.note(fmt::format("captured {}, with their buffers before and after ({}, {})",
+                              plural(capture.launches, "launch", "launches"),
+                              plural(capture.buffers - capture.missing_buffers, "copy", "copies"),
+                              format_bytes(static_cast<double>(capture.bytes))));
+    if (capture.missing_buffers > 0)
+        terminal.warn(
+            failure(fmt::format("{} not saved", plural(capture.missing_buffers, "copy of a buffer was",
+                                                       "copies of buffers were")),
+                    "over the limit, or the buffer could not be read, or its copy not written",
+                    "raise --capture-limit"));
+}
+
 } // namespace
 
 void report_import(Terminal& terminal, const ingest::ImportSummary& summary, const RecordingOutcome& outcome,
@@ -55,24 +73,10 @@ void report_import(Terminal& terminal, const ingest::ImportSummary& summary, con
         terminal.warn(outcome.explanation);
     if (outcome.state == RecordingState::DriverNotInitialised)
         terminal.note("note: " + outcome.explanation.message);
+    if (summary.capture.asked_for) report_capture(terminal, summary.capture);
     if (summary.traffic.asked_for) report_traffic(terminal, summary.traffic);
     if (outcome.state == RecordingState::Recorded)
         terminal.next_command("deepjit advise " + shell_word(trace_path.string()));
-}
-
-void report_capture(Terminal& terminal, const ingest::CaptureSummary& capture) {
-    if (capture.launches == 0)
-        return terminal.warn(failure("the chain was not captured",
-                                     "it did not run twice as a whole in one stream, with the kernels, grids "
-                                     "and blocks of the earlier trace",
-                                     "record the program anew, and capture a chain of that trace"));
-    terminal.note(fmt::format("captured {} around {} ({})", plural(capture.buffers, "buffer", "buffers"),
-                              plural(capture.launches, "launch", "launches"),
-                              format_bytes(static_cast<double>(capture.bytes))));
-    if (capture.missing_buffers > 0)
-        terminal.warn(
-            failure(fmt::format("{} of the buffers were not saved", format_count(capture.missing_buffers)),
-                    "they are over the limit, or could not be read or written", "raise --capture-limit"));
 }
 
 } // namespace deepjit::cli

@@ -13,7 +13,4 @@ namespace deepjit::cli {
 void report_import(Terminal& terminal, const ingest::ImportSummary& summary, const RecordingOutcome& outcome,
                    const std::filesystem::path& trace_path);
 
-/// Says what --capture saved.
-void report_capture(Terminal& terminal, const ingest::CaptureSummary& capture);
-
 } // namespace deepjit::cli

@@ -11,6 +11,7 @@ namespace deepjit::ingest {
 
 /// What `profile --capture` saved.
 struct CaptureSummary {
+    bool asked_for = false; ///< for the caller to say: a recording without captures does not know
     std::int64_t launches = 0;
     std::int64_t buffers = 0;         ///< before and after the run together
     std::int64_t missing_buffers = 0; ///< of these, without contents

@@ -127,6 +127,8 @@ void BufferCapture::on_launch_begins(const CaptureLaunch& launch) noexcept {
     calls_the_driver = true;
     add_buffers_of(launch.arguments);
     if (follower->steps == plan_.lead_count + 1 && !capturing_) begin_run(*follower);
+    // Allocated since the run began, or never passed before: no earlier step was given it.
+    if (capturing_ && launch.stream == stream_ && saved_count_ < buffer_count_) save_buffers(0);
     calls_the_driver = false;
     if (capturing_ && launch.stream == stream_) {
         const std::uint32_t step = follower->steps - 1 - plan_.lead_count;
@@ -140,8 +142,8 @@ void BufferCapture::begin_run(Follower& follower) noexcept {
     stream_ = follower.stream;
     ++attempts_;
     record_count_ = 0;
-    count_before_ = buffer_count_;
-    save_buffers(0);
+    saved_count_ = 0;
+    saved_bytes_ = 0;
 }
 
 void BufferCapture::on_launch_succeeded(CUstream stream) noexcept {
@@ -151,6 +153,8 @@ void BufferCapture::on_launch_succeeded(CUstream stream) noexcept {
     ran_once_ = true;
     if (!capturing_ || stream != stream_) return;
     calls_the_driver = true;
+    saved_count_ = 0;
+    saved_bytes_ = 0;
     save_buffers(wire::CapturedBuffer::kAfter);
     calls_the_driver = false;
     for (std::uint32_t i = 0; i < plan_.step_count - plan_.lead_count; ++i)
@@ -180,17 +184,9 @@ void BufferCapture::add_buffers_of(std::string_view arguments) noexcept {
 void BufferCapture::save_buffers(std::uint8_t flags) noexcept {
     const std::int64_t start_ns = now_ns();
     const auto wait = session().driver.stream_synchronize;
-    std::uint64_t saved_bytes = 0;
     const bool may_read = wait != nullptr && wait(stream_) == CUDA_SUCCESS;
-    for (std::size_t i = 0; i < buffer_count_; ++i) {
-        const Buffer& buffer = buffers_[i];
-        if (i >= count_before_) { // met by a later step for the first time: how it was before is not known
-            wire::CapturedBuffer& unknown = records_[record_count_++];
-            unknown = {};
-            unknown.header.flags = wire::CapturedBuffer::kMissing;
-            unknown.address = buffer.address;
-            unknown.bytes = buffer.bytes;
-        }
+    for (; saved_count_ < buffer_count_; ++saved_count_) {
+        const Buffer& buffer = buffers_[saved_count_];
         // Those of an earlier run may have been freed since, and their address be part of another.
         CUdeviceptr start = 0;
         std::size_t bytes = 0;
@@ -203,9 +199,9 @@ void BufferCapture::save_buffers(std::uint8_t flags) noexcept {
         record.header.flags = flags;
         record.address = buffer.address;
         record.bytes = buffer.bytes;
-        const bool fits = saved_bytes + buffer.bytes <= plan_.limit_bytes;
+        const bool fits = saved_bytes_ + buffer.bytes <= plan_.limit_bytes;
         if (may_read && fits && save(buffer, record))
-            saved_bytes += buffer.bytes;
+            saved_bytes_ += buffer.bytes;
         else
             record.header.flags |= wire::CapturedBuffer::kMissing;
     }

@@ -27,8 +27,9 @@ struct CaptureLaunch {
 /// (Knuth, Morris and Pratt's automaton: a mismatch costs no launch that could begin a run). Once the chain
 /// has run as a whole, its next run is preceded and followed by waiting for its stream and copying every
 /// allocation that its arguments reach, as far as the limit allows. Later steps' arguments are taken from the
-/// run before. Runs in graphs are not seen, and none is captured while a graph is being captured. The only
-/// part of the tracer that calls the driver for the target's data.
+/// run before; what a step is given that no run had is saved before that step. Runs in graphs are not seen,
+/// and none is captured while a graph is being captured. The only part of the tracer that calls the driver
+/// for the target's data.
 class BufferCapture {
   public:
     /// Reads the plan; without a readable one nothing is ever captured.
@@ -63,6 +64,7 @@ class BufferCapture {
     void follow(Follower& follower, const wire::CapturePlanStep& launch) const noexcept;
     void begin_run(Follower& follower) noexcept;
     void add_buffers_of(std::string_view arguments) noexcept;
+    /// Those after the first `saved_count_`.
     void save_buffers(std::uint8_t flags) noexcept;
     bool save(const Buffer& buffer, wire::CapturedBuffer& record) noexcept;
     bool write(const Buffer& buffer, const char* path, XXH128_hash_t& hash) noexcept;
@@ -81,7 +83,8 @@ class BufferCapture {
     wire::CapturedLaunch* launches_ = nullptr; ///< of the run that is captured
     Buffer* buffers_ = nullptr;
     std::size_t buffer_count_ = 0;
-    std::size_t count_before_ = 0;            ///< of the buffers, those known when the captured run began
+    std::size_t saved_count_ = 0;             ///< of the buffers, those saved at this moment of the run
+    std::uint64_t saved_bytes_ = 0;           ///< of them
     wire::CapturedBuffer* records_ = nullptr; ///< 2 × kMaxBuffers
     std::size_t record_count_ = 0;
     std::byte* chunk_ = nullptr;

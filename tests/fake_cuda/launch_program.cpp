@@ -56,6 +56,7 @@ struct Options {
     int children = 0;
     bool launcher = false;
     bool leave_children = false;
+    bool new_outputs = false;
     int profile_from = -1;
     int profile_to = -1;
     std::string range;
@@ -206,6 +207,8 @@ struct Program {
         const auto run_chain = [&] {
             for (int i = 0; i < options.kernels; ++i) {
                 const auto at = static_cast<std::size_t>(i);
+                if (options.new_outputs)
+                    CHECK(cuMemAlloc_v2(&buffers[at + 1], bytes)); // the last one is leaked
                 launch(i, buffers[at], buffers[at + 1], stream);
             }
         };
@@ -318,6 +321,7 @@ int main(int argc, char** argv) {
     app.add_flag("--fork", options.fork_child, "Fork a child that exits, halfway");
     app.add_option("--children", options.children, "Start this many runs of the same, and wait for them");
     app.add_flag("--launcher", options.launcher, "Only start the children, without CUDA");
+    app.add_flag("--new-outputs", options.new_outputs, "Allocate each kernel's output before its launch");
     app.add_flag("--leave-children", options.leave_children, "Turn the children into daemons, do not wait");
     app.add_option("--profile-from", options.profile_from, "Call cuProfilerStart before this frame");
     app.add_option("--profile-to", options.profile_to, "Call cuProfilerStop before this frame");

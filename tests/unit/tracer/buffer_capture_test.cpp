@@ -135,6 +135,19 @@ TEST_F(CapturedChain, KeepsToItsLimitAndSaysWhatIsMissing) {
     EXPECT_EQ(summary.bytes, 4 * static_cast<std::int64_t>(kBufferBytes));
 }
 
+TEST_F(CapturedChain, HasWhatWasAllocatedWithinTheRunAsItWasBeforeItsFirstUse) {
+    const auto summary = capture(chain_, {"--frames", "2", "--new-outputs"});
+    EXPECT_EQ(summary.launches, 3);
+    EXPECT_EQ(summary.missing_buffers, 0);
+    // The input and the outputs of scale and tagged, of the first run and of the captured one.
+    EXPECT_EQ(summary.buffers, 2 * 5);
+    int changed = 0;
+    const auto saved = contents();
+    for (const auto& [key, before] : saved)
+        if (!key.first && before != saved.at({true, key.second})) ++changed;
+    EXPECT_EQ(changed, 2);
+}
+
 TEST_F(CapturedChain, ADamagedPlanCapturesNothing) {
     std::ofstream(folder_ / "cut") << "JCAP";
     EXPECT_EQ(launch({"--frames", "3", "--kernels", "3"},
