@@ -1,6 +1,6 @@
 #include "analyzers/chains.hpp"
 
-#include "analyzers/statistics.hpp"
+#include "src/base/statistics.hpp"
 #include "src/model/kernel_signature.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "analyzers/frames.hpp"
 
 #include "analyzers/statistics.hpp"
+#include "src/base/statistics.hpp"
 #include "src/base/units.hpp"
 
 #include <fmt/format.h>
@@ -277,7 +278,7 @@ const Frame& representative_frame(const TrackFrames& frames) {
     std::vector<double> spans;
     for (const Frame& frame : frames.frames)
         spans.push_back(static_cast<double>(frame.span.length_ns()));
-    const double typical = median(spans);
+    const double typical = percentile(spans, 0.5); // a span that occurred
     const auto found = std::find(spans.begin(), spans.end(), typical);
     return frames.frames[static_cast<std::size_t>(found - spans.begin())];
 }

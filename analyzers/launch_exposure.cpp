@@ -1,6 +1,6 @@
 #include "analyzers/launch_exposure.hpp"
 
-#include "analyzers/statistics.hpp"
+#include "src/base/statistics.hpp"
 
 #include <numeric>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 #include "analyzers/short_kernels.hpp"
 
-#include "analyzers/statistics.hpp"
+#include "src/base/statistics.hpp"
 #include "src/base/units.hpp"
 
 #include <fmt/format.h>

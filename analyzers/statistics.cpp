@@ -1,5 +1,7 @@
 #include "analyzers/statistics.hpp"
 
+#include "src/base/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,12 +16,8 @@ double percentile(std::vector<double> values, double share) {
     return values[index];
 }
 
-double median(std::vector<double> values) {
-    return percentile(std::move(values), 0.5);
-}
-
 model::Range spread_of(const std::vector<double>& values) {
-    return {percentile(values, 0.1), percentile(values, 0.5), percentile(values, 0.9)};
+    return {percentile(values, 0.1), median(values), percentile(values, 0.9)};
 }
 
 } // namespace deepjit::analyzers

@@ -4,8 +4,8 @@
 #include "cli/tracer_library.hpp"
 #include "src/base/files.hpp"
 #include "src/base/hash.hpp"
+#include "src/base/statistics.hpp"
 #include "src/gpu/driver.hpp"
-#include "src/gpu/line_fit.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -51,8 +51,8 @@ void measure_tracer(const fs::path& tracer, gpu::Calibration& calibration) {
         if (traced && outcome->kernels.empty()) return; // what was measured is no tracing
         (traced ? traced_ns : untraced_ns).push_back(*outcome->costs.stream_launch_ns);
     }
-    calibration.stream_launch_ns = gpu::median(untraced_ns);
-    calibration.tracer_launch_ns = std::max(0.0, gpu::median(traced_ns) - *calibration.stream_launch_ns);
+    calibration.stream_launch_ns = median(untraced_ns);
+    calibration.tracer_launch_ns = std::max(0.0, median(traced_ns) - *calibration.stream_launch_ns);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "src/gpu/calibration.hpp"
 
+#include "src/base/statistics.hpp"
 #include "src/gpu/launch_probe.hpp"
 #include "src/gpu/line_fit.hpp"
 

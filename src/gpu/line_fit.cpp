@@ -1,15 +1,8 @@
 #include "src/gpu/line_fit.hpp"
 
-#include <algorithm>
+#include "src/base/statistics.hpp"
 
 namespace deepjit::gpu {
-
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 std::optional<Line> fit_line(const std::vector<std::pair<double, double>>& points) {
     std::vector<double> slopes;

@@ -15,7 +15,4 @@ struct Line {
 /// disturbed measurements do not move it. Nothing for fewer than two different x.
 std::optional<Line> fit_line(const std::vector<std::pair<double, double>>& points);
 
-/// Of an even number the mean of the middle two; 0 of none.
-double median(std::vector<double> values);
-
 } // namespace deepjit::gpu

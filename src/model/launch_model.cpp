@@ -1,5 +1,6 @@
 #include "src/model/launch_model.hpp"
 
+#include "src/base/statistics.hpp"
 #include "src/base/units.hpp"
 
 #include <fmt/format.h>
@@ -22,14 +23,6 @@ Result<void> require_calls(std::int64_t calls) {
 Result<void> require_positive(double nanoseconds, std::string_view what) {
     if (nanoseconds > 0) return {};
     return usage_error(fmt::format("the {} time cannot be {}", what, format_duration(nanoseconds)));
-}
-
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 } // namespace

@@ -25,11 +25,5 @@ TEST(FitLine, NeedsTwoDifferentX) {
     EXPECT_FALSE(fit_line({{1, 2}, {1, 3}}));
 }
 
-TEST(Median, TakesTheMiddleOrTheMeanOfTheMiddleTwo) {
-    EXPECT_DOUBLE_EQ(median({5, 1, 3}), 3);
-    EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
-    EXPECT_DOUBLE_EQ(median({}), 0);
-}
-
 } // namespace
 } // namespace deepjit::gpu
