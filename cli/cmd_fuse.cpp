@@ -101,7 +101,7 @@ class FuseCommand final : public Command {
     }
     std::string_view examples() const override {
         return "deepjit fuse trace.db --chain 1 --emit out\n"
-               "deepjit fuse chain.json --emit out --name add_relu --arch sm_80 --arch sm_90\n";
+               "deepjit fuse chain.json --emit out --name add_relu --arch sm_80,sm_90\n";
     }
 
     void add_options(CLI::App& app) override {
@@ -114,8 +114,10 @@ class FuseCommand final : public Command {
             ->type_name("DIR")
             ->required();
         app.add_option("--name", name_, "Name of kernel and folder; default: the chain's")->type_name("NAME");
-        app.add_option("--arch", architectures_, "Compile for this, several times; default: the GPU's")
-            ->type_name("sm_XX");
+        app.add_option("--arch", architectures_, "Compile for these; default: the GPU's")
+            ->type_name("sm_XX,...")
+            ->delimiter(',')
+            ->allow_extra_args(false);
         app.add_flag("--force", force_, "Replace a foreign or edited folder, which is kept");
         app.add_flag("--no-tune", no_tune_, "Take the first variant instead of timing several");
         app.add_option("--format", format_, "text or json")

@@ -42,7 +42,7 @@ std::string graph_text(const LaunchSummary& summary) {
     const model::GraphDifference& graph = *summary.graph;
     const bool slower = graph.saved_ns < 0;
     return fmt::format("graph: {} {}, {} of the serial time, {:.2f} times as fast\n"
-                       "       {} a launch in the stream, {} a node in the graph, with its work:\n"
+                       "       {} a launch in the stream, {} a graph node, with its work:\n"
                        "       a launch costs {} {} than a graph node\n",
                        format_duration(std::abs(graph.saved_ns)), slower ? "slower" : "saved",
                        format_share(std::abs(graph.saved_share)), graph.speedup,
