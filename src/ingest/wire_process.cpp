@@ -51,8 +51,12 @@ void WireProcess::import(const wire::Reader& reader) {
     while (const auto record = definitions.next())
         read_definition(*record);
     nvtx_.finish();
-    std::sort(call_arguments_.begin(), call_arguments_.end(),
-              [](const auto& a, const auto& b) { return a.correlation_id < b.correlation_id; });
+    // Stable: of two calls that share a correlation id the first holds.
+    const auto by_correlation = [](const Launch& a, const Launch& b) {
+        return a.correlation_id < b.correlation_id;
+    };
+    if (!std::is_sorted(launches_.begin(), launches_.end(), by_correlation))
+        std::stable_sort(launches_.begin(), launches_.end(), by_correlation);
     wire::Reader dependents = reader;
     while (const auto record = dependents.next())
         read_dependent(*record);
@@ -258,7 +262,7 @@ void WireProcess::add(const wire::HostCall& call, std::uint32_t thread_id) {
     row.thread_id = thread_id;
     row.process_id = process_.process_id;
     row.capturing = (call.header.flags & wire::HostCall::kCapturing) != 0;
-    trace_.add(row);
+    const std::int64_t call_id = trace_.add(row);
     ++host_calls_;
     if (row.capturing || row.result != 0) return;
     const bool is_launch = row.category == trace::CallCategory::Launch;
@@ -266,10 +270,9 @@ void WireProcess::add(const wire::HostCall& call, std::uint32_t thread_id) {
     if (is_launch || is_graph_launch) {
         ++launches_seen_;
         nvtx_.add_launch(thread_id, call.correlation_id, call.start_ns);
+        launches_.push_back({call.correlation_id, call.arguments_id, call_id});
     }
     if (is_graph_launch) graph_launch_times_[call.correlation_id] = call.start_ns;
-    if (is_launch && call.arguments_id != 0)
-        call_arguments_.push_back({call.correlation_id, call.arguments_id});
 }
 
 void WireProcess::add(const wire::Kernel& kernel) {
@@ -285,13 +288,15 @@ void WireProcess::add(const wire::Kernel& kernel) {
     const bool has_times = kernel.start_ns != 0 && kernel.end_ns != 0;
     row.start_ns = has_times ? kernel.start_ns : 0;
     row.end_ns = has_times ? kernel.end_ns : 0;
+    const Launch* const launch = launch_of(kernel.correlation_id);
+    row.call_id = launch != nullptr ? launch->call_id : 0;
     row.arguments_id =
         where.graph_node_id != 0
             ? database_arguments_id(graph_nodes_
                                         .contents_of(where.graph_node_id, where.graph_id,
                                                      launch_time_ns(kernel.correlation_id, kernel.start_ns))
                                         .arguments_id)
-            : arguments_of_call(kernel.correlation_id, where.device_id);
+            : arguments_of(launch, kernel.correlation_id, where.device_id);
     row.nvtx_range_id = nvtx_.range_of_launch(kernel.correlation_id);
     row.graph_node_id = where.graph_node_id;
     row.graph_id = where.graph_id;
@@ -350,6 +355,7 @@ void WireProcess::add(const wire::GraphLaunch& launch) {
     const bool has_times = launch.start_ns != 0 && launch.end_ns != 0;
     row.start_ns = has_times ? launch.start_ns : 0;
     row.end_ns = has_times ? launch.end_ns : 0;
+    if (const Launch* const call = launch_of(launch.correlation_id)) row.call_id = call->call_id;
     row.nvtx_range_id = nvtx_.range_of_launch(launch.correlation_id);
     row.graph_id = launch.graph_id;
     row.correlation_id = shifted(launch.correlation_id);
@@ -399,19 +405,26 @@ void WireProcess::add_process() {
     trace_.add(process_);
 }
 
-std::int64_t WireProcess::arguments_of_call(std::uint32_t correlation_id, std::uint32_t device_id) {
-    if (call_cursor_ >= call_arguments_.size() ||
-        call_arguments_[call_cursor_].correlation_id != correlation_id) {
-        const auto found = std::lower_bound(
-            call_arguments_.begin(), call_arguments_.end(), correlation_id,
-            [](const CorrelatedArguments& call, std::uint32_t id) { return call.correlation_id < id; });
-        if (found == call_arguments_.end() || found->correlation_id != correlation_id) {
-            const auto launch = device_launches_.find(device_launch_key(correlation_id, device_id));
-            return launch == device_launches_.end() ? 0 : database_arguments_id(launch->second);
-        }
-        call_cursor_ = static_cast<std::size_t>(found - call_arguments_.begin());
-    }
-    return database_arguments_id(call_arguments_[call_cursor_++].arguments_id);
+const WireProcess::Launch* WireProcess::launch_of(std::uint32_t correlation_id) {
+    const auto is_at = [&](std::size_t place) {
+        return place < launches_.size() && launches_[place].correlation_id == correlation_id;
+    };
+    if (is_at(launch_cursor_)) return &launches_[launch_cursor_];
+    if (is_at(launch_cursor_ + 1)) return &launches_[++launch_cursor_];
+    const auto found = std::lower_bound(
+        launches_.begin(), launches_.end(), correlation_id,
+        [](const Launch& launch, std::uint32_t id) { return launch.correlation_id < id; });
+    if (found == launches_.end() || found->correlation_id != correlation_id) return nullptr;
+    launch_cursor_ = static_cast<std::size_t>(found - launches_.begin());
+    return &*found;
+}
+
+std::int64_t WireProcess::arguments_of(const Launch* launch, std::uint32_t correlation_id,
+                                       std::uint32_t device_id) {
+    if (launch != nullptr && launch->arguments_id != 0) return database_arguments_id(launch->arguments_id);
+    if (device_launches_.empty()) return 0;
+    const auto of_device = device_launches_.find(device_launch_key(correlation_id, device_id));
+    return of_device == device_launches_.end() ? 0 : database_arguments_id(of_device->second);
 }
 
 std::int64_t WireProcess::launch_time_ns(std::uint32_t correlation_id, std::int64_t otherwise_ns) const {

@@ -49,9 +49,11 @@ class WireProcess {
         trace::CallCategory category = trace::CallCategory::Other;
         std::string name;
     };
-    struct CorrelatedArguments {
-        std::uint32_t correlation_id;
-        std::uint32_t arguments_id; ///< the recording's
+    /// A launch call that succeeded. Twenty million take 320 MB, the most of an import's memory.
+    struct Launch {
+        std::uint32_t correlation_id = 0;
+        std::uint32_t arguments_id = 0; ///< the recording's; 0 not recorded
+        std::int64_t call_id = 0;       ///< the database's
     };
 
     void read_definition(const wire::RecordView& record);
@@ -68,7 +70,9 @@ class WireProcess {
     void add(const wire::Device& device, std::string_view name);
     void add_allocations();
     void add_process();
-    std::int64_t arguments_of_call(std::uint32_t correlation_id, std::uint32_t device_id);
+    /// The call with this correlation, null where none was recorded.
+    const Launch* launch_of(std::uint32_t correlation_id);
+    std::int64_t arguments_of(const Launch* launch, std::uint32_t correlation_id, std::uint32_t device_id);
     /// When the graph launch with this correlation was called, else `otherwise_ns`.
     std::int64_t launch_time_ns(std::uint32_t correlation_id, std::int64_t otherwise_ns) const;
     std::int64_t database_arguments_id(std::uint32_t arguments_id) const;
@@ -97,8 +101,8 @@ class WireProcess {
     std::unordered_map<std::uint64_t, std::uint32_t> device_launches_;
     GraphNodes graph_nodes_;
     std::unordered_map<std::uint32_t, std::int64_t> graph_launch_times_; ///< by correlation id
-    std::vector<CorrelatedArguments> call_arguments_;                    ///< sorted between the two passes
-    std::size_t call_cursor_ = 0; ///< kernels come about in the order of their calls
+    std::vector<Launch> launches_;  ///< sorted between the two passes
+    std::size_t launch_cursor_ = 0; ///< kernels come about in the order of their calls
     std::unordered_map<std::uint32_t, wire::CopyAddresses> copy_addresses_;
     std::unordered_map<std::uint32_t, std::vector<wire::BatchCopyAddresses>> batch_addresses_;
     RecordingWindows windows_;

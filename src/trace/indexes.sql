@@ -1,8 +1,6 @@
 -- Built after the rows, which is several times faster than keeping them up to date.
 CREATE INDEX kernel_by_device_time ON kernel_entry (device_id, start_ns);
-CREATE INDEX kernel_by_correlation ON kernel_entry (process_id, correlation_id);
 CREATE INDEX host_call_by_time ON host_call_entry (start_ns);
-CREATE INDEX host_call_by_correlation ON host_call_entry (process_id, correlation_id);
 CREATE INDEX memory_op_by_device_time ON memory_op_entry (device_id, start_ns);
 CREATE INDEX allocation_by_address ON allocation_entry (process_id, address);
 CREATE INDEX kernel_by_nvtx_range ON kernel_entry (nvtx_range_id) WHERE nvtx_range_id IS NOT NULL;

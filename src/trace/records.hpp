@@ -182,6 +182,7 @@ struct GraphLaunch {
     std::int64_t graph_launch_id = 0;
     std::int64_t start_ns = 0; ///< 0 where CUPTI could not take the time
     std::int64_t end_ns = 0;
+    std::int64_t call_id = 0;       ///< as Kernel's
     std::int64_t nvtx_range_id = 0; ///< as Kernel's
     std::uint32_t graph_id = 0;
     std::uint32_t correlation_id = 0;

@@ -53,6 +53,7 @@ CREATE TABLE kernel_entry (
   correlation_id INTEGER NOT NULL,         -- shared by all kernels of one graph launch
   graph_id INTEGER NOT NULL,               -- 0: launched by itself
   graph_node_id INTEGER NOT NULL,
+  call_id INTEGER REFERENCES host_call_entry, -- NULL: its launch call was not recorded
   arguments_id INTEGER NOT NULL,           -- 0: not recorded
   nvtx_range_id INTEGER                    -- NULL: none was open at the launch call
 ) STRICT;
@@ -172,6 +173,7 @@ CREATE TABLE graph_launch_entry (
   end_ns INTEGER NOT NULL,
   correlation_id INTEGER NOT NULL,
   graph_id INTEGER NOT NULL,
+  call_id INTEGER REFERENCES host_call_entry, -- NULL: its launch call was not recorded
   nvtx_range_id INTEGER                    -- NULL: none was open at the launch call
 ) STRICT;
 

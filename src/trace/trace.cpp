@@ -175,7 +175,8 @@ void read_row(const Statement& row, GraphLaunch& launch) {
     row.read(6, launch.context_id);
     row.read(7, launch.device_id);
     row.read(8, launch.process_id);
-    row.read(9, launch.nvtx_range_id);
+    row.read(9, launch.call_id);
+    row.read(10, launch.nvtx_range_id);
 }
 
 void read_row(const Statement& row, ModuleLoad& load) {
@@ -302,11 +303,8 @@ Result<std::vector<KernelConfig>> Trace::kernel_configs() const {
 Result<std::vector<Kernel>> Trace::kernels() const {
     return read_all<Kernel>(
         impl_->database,
-        "SELECT kernel_id, config_id, start_ns, end_ns, "
-        "ifnull((SELECT min(l.call_id) FROM host_call_entry l WHERE l.process_id = k.process_id "
-        "AND l.correlation_id = k.correlation_id AND l.category IN (1, 2) AND l.capturing = 0), 0), "
-        "arguments_id, graph_node_id, graph_id, correlation_id, stream_id, context_id, device_id, process_id, nvtx_range_id "
-        "FROM kernel_entry k ORDER BY device_id, start_ns, kernel_id",
+        "SELECT kernel_id, config_id, start_ns, end_ns, call_id, arguments_id, graph_node_id, graph_id, correlation_id, stream_id, context_id, device_id, process_id, nvtx_range_id "
+        "FROM kernel_entry ORDER BY device_id, start_ns, kernel_id",
         read_row);
 }
 
@@ -354,7 +352,7 @@ Result<std::vector<Overhead>> Trace::overheads() const {
 Result<std::vector<GraphLaunch>> Trace::graph_launches() const {
     return read_all<GraphLaunch>(impl_->database,
                                  "SELECT graph_launch_id, start_ns, end_ns, graph_id, correlation_id, "
-                                 "stream_id, context_id, device_id, process_id, nvtx_range_id "
+                                 "stream_id, context_id, device_id, process_id, call_id, nvtx_range_id "
                                  "FROM graph_launch_entry "
                                  "ORDER BY start_ns, graph_launch_id",
                                  read_row);

@@ -15,7 +15,7 @@ namespace deepjit::trace {
 
 /// `PRAGMA application_id` ("djit") and `PRAGMA user_version` of every trace.
 inline constexpr int kApplicationId = 0x646A6974;
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 /// Keys of `meta`, so that writers and readers agree.
 namespace meta_key {
@@ -115,7 +115,8 @@ class TraceWriter {
     void add(const Process& process);
     void add(const Device& device);
     void add(const Kernel& kernel);
-    void add(const HostCall& call);
+    /// Returns its id: that of the row given, else a new one.
+    std::int64_t add(const HostCall& call);
     void add(const MemoryOp& op);
     void add(const Allocation& allocation);
     void add(const Overhead& overhead);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -87,6 +88,7 @@ struct TraceWriter::Impl {
     WindowRowWriter windows;
     NvtxRowWriter nvtx;
     std::unordered_map<std::string, std::int64_t, StringHash, std::equal_to<>> string_ids;
+    std::int64_t last_call_id = 0;
     std::map<std::array<std::int64_t, 12>, std::int64_t> config_ids;
     std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::int64_t> layout_ids;
     std::map<std::pair<std::int64_t, std::string>, std::int64_t> arguments_ids;
@@ -143,7 +145,8 @@ Result<void> TraceWriter::Impl::begin() {
                           "local_bytes_per_thread"));
     DEEPJIT_CHECK(prepare(kernel, "kernel_entry",
                           "kernel_id, process_id, config_id, device_id, context_id, stream_id, start_ns, "
-                          "end_ns, correlation_id, graph_id, graph_node_id, arguments_id, nvtx_range_id"));
+                          "end_ns, correlation_id, graph_id, graph_node_id, call_id, arguments_id, "
+                          "nvtx_range_id"));
     DEEPJIT_CHECK(prepare(call, "host_call_entry",
                           "call_id, process_id, thread_id, category, api_id, start_ns, end_ns, result, "
                           "correlation_id, capturing"));
@@ -160,7 +163,7 @@ Result<void> TraceWriter::Impl::begin() {
     DEEPJIT_CHECK(prepare(overhead, "overhead_entry", "process_id, kind, start_ns, end_ns"));
     DEEPJIT_CHECK(prepare(graph_launch, "graph_launch_entry",
                           "process_id, device_id, context_id, stream_id, start_ns, end_ns, correlation_id, "
-                          "graph_id, nvtx_range_id"));
+                          "graph_id, call_id, nvtx_range_id"));
     DEEPJIT_CHECK(prepare(traffic, "kernel_traffic_entry",
                           "kernel_id, dram_read_bytes, dram_written_bytes, l2_read_bytes, l2_written_bytes, "
                           "passes"));
@@ -283,14 +286,18 @@ void TraceWriter::add(const Device& device) {
 void TraceWriter::add(const Kernel& kernel) {
     impl_->insert(impl_->kernel, id_or_null(kernel.kernel_id), kernel.process_id, kernel.config_id,
                   kernel.device_id, kernel.context_id, kernel.stream_id, kernel.start_ns, kernel.end_ns,
-                  kernel.correlation_id, kernel.graph_id, kernel.graph_node_id, kernel.arguments_id,
+                  kernel.correlation_id, kernel.graph_id, kernel.graph_node_id, id_or_null(kernel.call_id),
+                  kernel.arguments_id,
                   id_or_null(kernel.nvtx_range_id));
 }
 
-void TraceWriter::add(const HostCall& call) {
-    impl_->insert(impl_->call, id_or_null(call.call_id), call.process_id, call.thread_id,
+std::int64_t TraceWriter::add(const HostCall& call) {
+    const std::int64_t call_id = call.call_id != 0 ? call.call_id : impl_->last_call_id + 1;
+    impl_->last_call_id = std::max(impl_->last_call_id, call_id);
+    impl_->insert(impl_->call, call_id, call.process_id, call.thread_id,
                   static_cast<int>(call.category), impl_->intern(call.api), call.start_ns, call.end_ns,
                   call.result, call.correlation_id, call.capturing);
+    return call_id;
 }
 
 void TraceWriter::add(const MemoryOp& op) {
@@ -318,7 +325,7 @@ void TraceWriter::add(const Overhead& overhead) {
 void TraceWriter::add(const GraphLaunch& launch) {
     impl_->insert(impl_->graph_launch, launch.process_id, launch.device_id, launch.context_id,
                   launch.stream_id, launch.start_ns, launch.end_ns, launch.correlation_id, launch.graph_id,
-                  id_or_null(launch.nvtx_range_id));
+                  id_or_null(launch.call_id), id_or_null(launch.nvtx_range_id));
 }
 
 std::int64_t TraceWriter::add_module_image(const ModuleImage& image) {

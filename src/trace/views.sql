@@ -25,11 +25,7 @@ SELECT k.kernel_id, n.value AS name, m.value AS mangled_name, k.start_ns, k.end_
        k.end_ns - k.start_ns AS duration_ns, k.process_id, k.device_id, k.context_id, k.stream_id,
        c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.registers_per_thread,
        c.static_shared_bytes, c.dynamic_shared_bytes, c.local_bytes_per_thread,
-       k.correlation_id,
-       -- A launch that was captured into a graph has no kernel; a correlation id has one launch at most.
-       (SELECT min(l.call_id) FROM host_call_entry l
-        WHERE l.process_id = k.process_id AND l.correlation_id = k.correlation_id
-          AND l.category IN (1, 2) AND l.capturing = 0) AS launch_id,
+       k.correlation_id, k.call_id AS launch_id,
        k.graph_id, k.graph_node_id, k.arguments_id, k.nvtx_range_id
 FROM kernel_entry k
 JOIN kernel_config_entry c ON c.config_id = k.config_id
@@ -101,9 +97,7 @@ FROM window_entry;
 
 CREATE VIEW graph_launches AS
 SELECT g.graph_launch_id, g.process_id, g.device_id, g.context_id, g.stream_id, g.start_ns, g.end_ns,
-       g.end_ns - g.start_ns AS duration_ns, g.correlation_id, g.graph_id,
-       (SELECT min(l.call_id) FROM host_call_entry l
-        WHERE l.process_id = g.process_id AND l.correlation_id = g.correlation_id AND l.category = 2) AS launch_id,
+       g.end_ns - g.start_ns AS duration_ns, g.correlation_id, g.graph_id, g.call_id AS launch_id,
        g.nvtx_range_id
 FROM graph_launch_entry g;
 

@@ -263,6 +263,26 @@ TEST_F(ImportRunFolder, CountsTimesThatCuptiCouldNotTake) {
     }
 }
 
+TEST_F(ImportRunFolder, JoinsAKernelToTheLaunchThatStartedItAndToNoOtherCall) {
+    WireFile file;
+    define_process(file, 40);
+    define_kernels(file);
+    wire::HostCall captured = call(kLaunchApi, 3);
+    captured.header.flags = wire::HostCall::kCapturing;
+    wire::HostCall failed = call(kLaunchApi, 3);
+    failed.result = 719;
+    // Out of order, as the blocks of two threads are; 5 has no call.
+    file.add(captured).add(failed).add(call(kLaunchApi, 4)).add(call(kLaunchApi, 3));
+    file.add(kernel(1, 3)).add(kernel(1, 4)).add(kernel(1, 5)).add(kernel(1, 3));
+    write("process-40.djw", file.end_block().contents());
+    import();
+    const auto kernels = *trace().kernels();
+    std::vector<std::int64_t> call_ids;
+    for (const trace::Kernel& row : kernels)
+        call_ids.push_back(row.call_id);
+    EXPECT_EQ(call_ids, (std::vector<std::int64_t>{4, 4, 3, 0}));
+}
+
 TEST_F(ImportRunFolder, KeepsTwoImagesOfOneProcessApart) {
     for (const char* name : {"process-40.djw", "process-40.1.djw"}) {
         WireFile file;

@@ -57,6 +57,7 @@ TEST_F(RoundTrip, a_kernel_comes_back_with_every_field) {
     const std::int64_t config_id = writer_.add_kernel_config(config_named("scale"));
     Kernel kernel = kernel_at(config_id, 1'700'000'000'000'000'000, 11);
     kernel.kernel_id = 5;
+    kernel.call_id = 0x1'0000'0004;
     kernel.arguments_id = 3;
     kernel.graph_node_id = 0xFFFF'FFFF'FFFF'FFFE;
     kernel.graph_id = 9;
@@ -80,7 +81,7 @@ TEST_F(RoundTrip, a_kernel_comes_back_with_every_field) {
     EXPECT_EQ(kernels[0].context_id, 2u);
     EXPECT_EQ(kernels[0].device_id, 1u);
     EXPECT_EQ(kernels[0].process_id, 7u);
-    EXPECT_EQ(kernels[0].call_id, 0);
+    EXPECT_EQ(kernels[0].call_id, 0x1'0000'0004);
 
     const auto configs = *trace.kernel_configs();
     ASSERT_EQ(configs.size(), 1u);
@@ -110,25 +111,17 @@ TEST_F(RoundTrip, kernels_are_ordered_by_device_start_and_id) {
     EXPECT_EQ(order, (std::vector<std::uint32_t>{3, 4, 2, 1}));
 }
 
-TEST_F(RoundTrip, a_kernel_names_the_launch_of_its_own_process_with_its_correlation) {
-    const std::int64_t config_id = writer_.add_kernel_config(config_named("k"));
-    HostCall other_process = launch_with(11, 8);
-    other_process.call_id = 1;
-    HostCall captured = launch_with(11, 7);
-    captured.call_id = 2;
-    captured.capturing = true;
-    HostCall copy = launch_with(11, 7);
-    copy.call_id = 3;
-    copy.category = CallCategory::Copy;
-    HostCall launch = launch_with(11, 7);
-    launch.call_id = 4;
-    for (const HostCall& call : {other_process, captured, copy, launch})
-        writer_.add(call);
-    writer_.add(kernel_at(config_id, 100, 11));
-    writer_.add(kernel_at(config_id, 200, 12));
-    const auto kernels = *read_back(writer_).kernels();
-    EXPECT_EQ(kernels[0].call_id, 4);
-    EXPECT_EQ(kernels[1].call_id, 0);
+TEST_F(RoundTrip, a_call_gets_an_id_that_no_other_has) {
+    EXPECT_EQ(writer_.add(launch_with(11, 7)), 1);
+    HostCall numbered = launch_with(12, 7);
+    numbered.call_id = 40;
+    EXPECT_EQ(writer_.add(numbered), 40);
+    EXPECT_EQ(writer_.add(launch_with(13, 7)), 41);
+    const auto calls = *read_back(writer_).host_calls();
+    std::vector<std::int64_t> ids;
+    for (const HostCall& call : calls)
+        ids.push_back(call.call_id);
+    EXPECT_EQ(ids, (std::vector<std::int64_t>{1, 40, 41}));
 }
 
 TEST_F(RoundTrip, a_host_call_comes_back_with_every_field) {

@@ -35,6 +35,7 @@ class Views : public testing::Test {
             kernel.start_ns = spans[i].first;
             kernel.end_ns = spans[i].second;
             kernel.correlation_id = static_cast<std::uint32_t>(i) + 1;
+            kernel.call_id = i == 0 ? 2 : 0;
             writer.add(kernel);
         }
         HostCall call;
@@ -43,7 +44,7 @@ class Views : public testing::Test {
         call.category = CallCategory::Launch;
         call.start_ns = 90;
         call.end_ns = 95;
-        for (const bool capturing : {true, false, false}) { // two answers to one correlation: no kernel twice
+        for (const bool capturing : {true, false, false}) {
             call.capturing = capturing;
             call.correlation_id = 1;
             writer.add(call);
