@@ -87,7 +87,8 @@ double busy_within(const model::TraceData& trace, const AnalysedTrack& track, st
 
 /// Time of a whole frame without the tracer's cost.
 double corrected_frame_ns(const model::FrameSummary& summary) {
-    const double tracer_ns = summary.exposed_traced_ns.typical - summary.exposed_ns.typical;
+    const double tracer_ns =
+        summary.exposed_traced_ns.typical - summary.exposed_ns.typical + summary.tracer_graph_ns;
     return std::max(summary.busy_ns.typical, summary.frame_ns.typical - tracer_ns);
 }
 
@@ -185,6 +186,8 @@ std::vector<model::Parameter> parameters_of(const AdviseOptions& options,
     add("stream_launch_ns", calibration.stream_launch_ns);
     add("graph_intercept_ns", calibration.graph_intercept_ns);
     add("tracer_launch_ns", calibration.tracer_launch_ns);
+    add("tracer_graph_ns", calibration.tracer_graph_ns);
+    add("tracer_graph_node_ns", calibration.tracer_graph_node_ns);
     return parameters;
 }
 

@@ -3,6 +3,7 @@
 #include "analyzers/statistics.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace deepjit::analyzers {
@@ -18,14 +19,34 @@ model::Range divided(const model::Range& range, double by) {
     return {range.low / by, range.typical / by, range.high / by};
 }
 
-std::int64_t launch_calls_of(const model::TraceData& trace, const Frame& frame) {
+/// What a frame launches.
+struct FrameLaunches {
+    std::int64_t kernels = 0; ///< each by a call of its own
+    std::int64_t graphs = 0;
+    std::int64_t graph_nodes = 0; ///< kernels in them
+};
+
+FrameLaunches launches_of(const model::TraceData& trace, const Frame& frame) {
     std::set<std::uint32_t> graph_launches;
-    std::int64_t calls = 0;
+    FrameLaunches launches;
     for (const std::size_t index : frame.kernels) {
         const trace::Kernel& kernel = trace.kernels[index];
-        if (kernel.graph_id == 0 || graph_launches.insert(kernel.correlation_id).second) ++calls;
+        if (kernel.graph_id == 0) {
+            ++launches.kernels;
+        } else {
+            ++launches.graph_nodes;
+            graph_launches.insert(kernel.correlation_id);
+        }
     }
-    return calls;
+    launches.graphs = static_cast<std::int64_t>(graph_launches.size());
+    return launches;
+}
+
+/// What tracing adds to a frame's graph launches; nothing where that was not calibrated.
+std::optional<double> tracer_graph_ns(const FrameLaunches& launches, const model::Calibration& calibration) {
+    if (!calibration.tracer_graph_ns || !calibration.tracer_graph_node_ns) return std::nullopt;
+    return static_cast<double>(launches.graphs) * *calibration.tracer_graph_ns +
+           static_cast<double>(launches.graph_nodes) * *calibration.tracer_graph_node_ns;
 }
 
 } // namespace
@@ -39,12 +60,15 @@ model::FrameSummary summarise_frames(const model::TraceData& trace, const TrackF
     summary.stream_id = frames.track.stream_id;
     summary.frames = static_cast<std::int64_t>(frames.frames.size());
     summary.kernels_per_frame = static_cast<std::int64_t>(kernels);
-    summary.launches_per_frame = launch_calls_of(trace, frames.frames.front());
+    const FrameLaunches launches = launches_of(trace, frames.frames.front());
+    summary.launches_per_frame = launches.kernels + launches.graphs;
     summary.kernels_outside = frames.kernels_outside;
-    summary.in_graph = std::all_of(frames.frames.front().kernels.begin(), frames.frames.front().kernels.end(),
-                                   [&](std::size_t index) { return trace.kernels[index].graph_id != 0; });
+    summary.in_graph = launches.kernels == 0;
     summary.calls_recorded = frames.calls_recorded || summary.in_graph;
-    summary.corrected = trace.calibration.tracer_launch_ns.has_value();
+    const std::optional<double> in_graphs_ns = tracer_graph_ns(launches, trace.calibration);
+    summary.tracer_graph_ns = in_graphs_ns.value_or(0);
+    summary.corrected =
+        summary.in_graph ? in_graphs_ns.has_value() : trace.calibration.tracer_launch_ns.has_value();
 
     std::vector<double> frame_ns, span_ns, busy_ns, other_ns;
     for (std::size_t i = 0; i < frames.frames.size(); ++i) {

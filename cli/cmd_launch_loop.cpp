@@ -1,7 +1,7 @@
 #include "cli/cmd_launch_loop.hpp"
 
 #include "cli/machine_calibration.hpp"
-#include "src/gpu/calibration.hpp"
+#include "src/gpu/launch_costs.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 
 #include "cli/cmd_advise.hpp"
+#include "cli/cmd_calibrate.hpp"
 #include "cli/cmd_doctor.hpp"
 #include "cli/cmd_env.hpp"
 #include "cli/cmd_fuse.hpp"
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(make_advise_command());
     commands.push_back(make_fuse_command());
     commands.push_back(make_model_command());
+    commands.push_back(make_calibrate_command());
     commands.push_back(make_doctor_command());
     commands.push_back(make_launch_loop_command());
     return commands;

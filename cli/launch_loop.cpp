@@ -68,6 +68,8 @@ Result<gpu::Calibration> run_child(const LaunchLoop& loop, const std::string& ru
     command.environment = {
         {"CUDA_INJECTION64_PATH", loop.tracer_library ? loop.tracer_library->string() : ""},
         {"DEEPJIT_RUN_DIR", run_folder}};
+    command.environment.insert(command.environment.end(), loop.tracer_options.begin(),
+                               loop.tracer_options.end());
     command.capture_output = true;
     command.timeout_seconds = kTimeoutSeconds;
     const auto ended = deepjit::run(command);
@@ -90,6 +92,7 @@ void read_recording(const fs::path& file, LaunchLoopOutcome& outcome) {
     }
     outcome.tracer_started = true;
     while (const auto record = reader->next()) {
+        if (record->as<wire::GraphLaunch>()) ++outcome.graph_launches;
         if (const auto kernel = record->as<wire::Kernel>())
             outcome.kernels.push_back({kernel->start_ns, kernel->end_ns});
         if (const auto status = record->as<wire::TracerStatus>()) {

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "src/base/result.hpp"
-#include "src/gpu/calibration.hpp"
+#include "src/gpu/launch_costs.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace deepjit::cli {
@@ -15,6 +16,8 @@ struct LaunchLoop {
     gpu::LaunchMeasurement measurement;
     /// Recorded by this tracer library, as `profile` would; absent: no tracer.
     std::optional<std::filesystem::path> tracer_library;
+    /// Variables that tell the tracer what to leave out.
+    std::vector<std::pair<std::string, std::string>> tracer_options;
 };
 
 struct KernelTimes {
@@ -29,6 +32,7 @@ struct LaunchLoopOutcome {
     int cupti_error = 0;              ///< CUptiResult of its first failure, 0 where none
     std::string tracer_error;         ///< the tracer's sentence on that
     std::vector<KernelTimes> kernels; ///< as recorded
+    int graph_launches = 0;           ///< recorded as a whole
 };
 
 /// Runs this program as `deepjit internal-launch-loop` and reads what it printed and recorded. The

@@ -34,13 +34,18 @@ ingest::RunFacts run_facts(std::string_view source) {
 }
 
 void add_calibration(ingest::RunFacts& facts, const gpu::Calibration& calibration) {
-    const auto add = [&facts](std::string_view key, const std::optional<double>& nanoseconds) {
-        if (nanoseconds) facts.meta.emplace_back(key, fmt::format("{:.1f}", *nanoseconds));
+    const auto add = [&facts](std::string_view key, const std::optional<gpu::Measured>& nanoseconds) {
+        if (nanoseconds) facts.meta.emplace_back(key, fmt::format("{:.1f}", nanoseconds->typical));
     };
     add(trace::meta_key::kStreamLaunchNs, calibration.stream_launch_ns);
     add(trace::meta_key::kGraphInterceptNs, calibration.graph_intercept_ns);
     add(trace::meta_key::kGraphNodeNs, calibration.graph_node_ns);
     add(trace::meta_key::kTracerLaunchNs, calibration.tracer_launch_ns);
+    add(trace::meta_key::kTracerGraphNs, calibration.tracer_graph_ns);
+    add(trace::meta_key::kTracerGraphNodeNs, calibration.tracer_graph_node_ns);
+    add(trace::meta_key::kTracerGraphLevelNs, calibration.tracer_graph_level_ns);
+    add(trace::meta_key::kTracerGraphLevelNodeNs, calibration.tracer_graph_level_node_ns);
+    facts.meta.emplace_back(trace::meta_key::kCalibration, gpu::to_json(calibration));
 }
 
 Result<void> save_run_facts(const std::filesystem::path& run_folder, const ingest::RunFacts& facts) {

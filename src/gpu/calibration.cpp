@@ -1,107 +1,54 @@
 #include "src/gpu/calibration.hpp"
 
 #include "src/base/statistics.hpp"
-#include "src/gpu/launch_probe.hpp"
-#include "src/gpu/line_fit.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <vector>
+#include <utility>
 
 namespace deepjit::gpu {
 namespace {
 
 using nlohmann::json;
 
-/// Below some 200 nodes a single replay, as a chain of one frame is.
-constexpr std::array kGraphNodeCounts = {1, 8, 16, 32, 64, 128};
-constexpr int kGraphReplays = 15;
-
-struct ReplayTimes {
-    double event_ns = 0;
-    double wall_ns = 0;
-};
-
-/// Medians over single replays, each on an idle device.
-Result<ReplayTimes> time_replays(LaunchProbe& probe, int nodes) {
-    DEEPJIT_TRY(const GraphExec graph, probe.capture(nodes));
-    DEEPJIT_TRY(Event start, Event::create());
-    DEEPJIT_TRY(Event end, Event::create());
-    const Stream& stream = probe.stream();
-    DEEPJIT_CHECK(graph.upload(stream));
-    std::vector<double> event_ns;
-    std::vector<double> wall_ns;
-    for (int replay = -2; replay < kGraphReplays; ++replay) {
-        DEEPJIT_CHECK(stream.synchronize());
-        DEEPJIT_CHECK(start.record(stream));
-        DEEPJIT_CHECK(graph.launch(stream));
-        DEEPJIT_CHECK(end.record(stream));
-        DEEPJIT_CHECK(stream.synchronize());
-        const auto before = std::chrono::steady_clock::now();
-        DEEPJIT_CHECK(graph.launch(stream));
-        DEEPJIT_CHECK(stream.synchronize());
-        const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - before;
-        if (replay < 0) continue; // warm-up
-        DEEPJIT_TRY(const double elapsed_ns, end.nanoseconds_since(start));
-        event_ns.push_back(elapsed_ns);
-        wall_ns.push_back(wall.count());
-    }
-    return ReplayTimes{median(std::move(event_ns)), median(std::move(wall_ns))};
-}
-
-Result<void> measure_graphs(LaunchProbe& probe, Calibration& calibration) {
-    std::vector<std::pair<double, double>> by_event;
-    std::vector<std::pair<double, double>> by_wall;
-    for (const int nodes : kGraphNodeCounts) {
-        DEEPJIT_TRY(const ReplayTimes times, time_replays(probe, nodes));
-        by_event.emplace_back(nodes, times.event_ns);
-        by_wall.emplace_back(nodes, times.wall_ns);
-    }
-    if (const auto line = fit_line(by_event)) {
-        calibration.graph_intercept_ns = line->intercept;
-        calibration.graph_node_ns = line->slope;
-    }
-    if (const auto line = fit_line(by_wall)) {
-        calibration.graph_wall_intercept_ns = line->intercept;
-        calibration.graph_wall_node_ns = line->slope;
-    }
-    return {};
-}
-
 /// The optional figures by their JSON names.
-constexpr std::array<std::pair<const char*, std::optional<double> Calibration::*>, 6> kFigures = {{
+constexpr std::array<std::pair<const char*, std::optional<Measured> Calibration::*>, 12> kFigures = {{
     {"stream_launch_ns", &Calibration::stream_launch_ns},
     {"graph_intercept_ns", &Calibration::graph_intercept_ns},
     {"graph_node_ns", &Calibration::graph_node_ns},
     {"graph_wall_intercept_ns", &Calibration::graph_wall_intercept_ns},
     {"graph_wall_node_ns", &Calibration::graph_wall_node_ns},
     {"tracer_launch_ns", &Calibration::tracer_launch_ns},
+    {"tracer_launch_kernels_ns", &Calibration::tracer_launch_kernels_ns},
+    {"tracer_launch_calls_ns", &Calibration::tracer_launch_calls_ns},
+    {"tracer_graph_ns", &Calibration::tracer_graph_ns},
+    {"tracer_graph_node_ns", &Calibration::tracer_graph_node_ns},
+    {"tracer_graph_level_ns", &Calibration::tracer_graph_level_ns},
+    {"tracer_graph_level_node_ns", &Calibration::tracer_graph_level_node_ns},
 }};
 
-constexpr int kJsonVersion = 1;
+/// 2: figures have a spread, and there are more of them.
+constexpr int kJsonVersion = 2;
+
+json json_of(const Measured& measured) {
+    return {{"typical", measured.typical}, {"low", measured.low}, {"high", measured.high}};
+}
+
+Measured measured_from(const json& object) {
+    return {object.at("typical").get<double>(), object.at("low").get<double>(),
+            object.at("high").get<double>()};
+}
 
 } // namespace
 
-Result<Calibration> measure_launch_costs(int device_index, const LaunchMeasurement& measurement) {
-    DEEPJIT_TRY(LaunchProbe probe, LaunchProbe::create(device_index));
-    Calibration calibration;
-    calibration.device_uuid = probe.device().uuid;
-    calibration.driver_version = probe.device().driver_version();
-    const int launches = std::max(measurement.launches, 1);
-    for (int warm_up = 0; warm_up < measurement.warm_up_launches; warm_up += launches)
-        DEEPJIT_CHECK(probe.burst_ns(launches));
-    std::vector<double> per_launch_ns;
-    for (int round = 0; round < measurement.rounds; ++round) {
-        DEEPJIT_TRY(const double burst_ns, probe.burst_ns(launches));
-        per_launch_ns.push_back(burst_ns / launches);
-    }
-    calibration.stream_launch_ns = median(std::move(per_launch_ns));
-    if (measurement.with_graphs) DEEPJIT_CHECK(measure_graphs(probe, calibration));
-    return calibration;
+Measured spread_of(std::vector<double> values) {
+    if (values.empty()) return {};
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    Measured measured{0, *low, *high};
+    measured.typical = median(std::move(values));
+    return measured;
 }
 
 std::string to_json(const Calibration& calibration) {
@@ -110,7 +57,13 @@ std::string to_json(const Calibration& calibration) {
                    {"driver_version", calibration.driver_version},
                    {"tracer_identity", calibration.tracer_identity}};
     for (const auto& [name, member] : kFigures)
-        if (const auto& value = calibration.*member) object[name] = *value;
+        if (const auto& value = calibration.*member) object[name] = json_of(*value);
+    for (const CopyBandwidth& copy : calibration.copies)
+        object["copies"].push_back({{"footprint_bytes", copy.footprint_bytes},
+                                    {"bytes_per_second", json_of(copy.bytes_per_second)}});
+    for (const GridBarrier& barrier : calibration.barriers)
+        object["barriers"].push_back(
+            {{"blocks", barrier.blocks}, {"barrier_ns", json_of(barrier.barrier_ns)}});
     return object.dump(2) + "\n";
 }
 
@@ -124,7 +77,13 @@ Result<Calibration> calibration_from_json(std::string_view text) {
         calibration.driver_version = object.at("driver_version").get<std::string>();
         calibration.tracer_identity = object.at("tracer_identity").get<std::string>();
         for (const auto& [name, member] : kFigures)
-            if (object.contains(name)) calibration.*member = object.at(name).get<double>();
+            if (object.contains(name)) calibration.*member = measured_from(object.at(name));
+        for (const json& copy : object.value("copies", json::array()))
+            calibration.copies.push_back(
+                {copy.at("footprint_bytes").get<std::int64_t>(), measured_from(copy.at("bytes_per_second"))});
+        for (const json& barrier : object.value("barriers", json::array()))
+            calibration.barriers.push_back(
+                {barrier.at("blocks").get<int>(), measured_from(barrier.at("barrier_ns"))});
     } catch (const json::exception& exception) {
         return failure("a calibration is damaged", exception.what());
     }

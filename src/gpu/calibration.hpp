@@ -2,45 +2,74 @@
 
 #include "src/base/result.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace deepjit::gpu {
 
-/// Launch costs measured on this machine with empty kernels of five arguments (launch_probe.hpp), no tracer
-/// attached unless said. Each is nanoseconds; an absent one could not be measured.
+/// A figure with its spread: over the processes that measured it, else over the rounds of one.
+struct Measured {
+    double typical = 0; ///< median
+    double low = 0;
+    double high = 0;
+};
+
+/// Median, lowest and highest; zeros for no value.
+Measured spread_of(std::vector<double> values);
+
+/// How fast device memory is copied when the copies go round in a footprint of this size.
+struct CopyBandwidth {
+    std::int64_t footprint_bytes = 0; ///< source and destination together
+    Measured bytes_per_second;        ///< read and written together
+};
+
+/// What it costs all blocks of a kernel to wait for one another.
+struct GridBarrier {
+    int blocks = 0;
+    Measured barrier_ns;
+};
+
+/// What launches, copies and the tracer cost on this machine. Launches are measured with empty kernels of
+/// five arguments (launch_probe.hpp), no tracer attached unless said. An absent figure could not be measured,
+/// or was not asked for.
 struct Calibration {
     std::string device_uuid;
     std::string driver_version;
-    std::string tracer_identity; ///< hash of the tracer library that `tracer_launch_ns` belongs to
+    std::string tracer_identity; ///< hash of the tracer library that the tracer's figures belong to
 
     /// Wall time per launch of a burst on one stream: the rate at which the host submits.
-    std::optional<double> stream_launch_ns;
+    std::optional<Measured> stream_launch_ns;
     /// One replay of a graph with n kernel nodes in a row takes graph_intercept_ns + n * graph_node_ns
     /// between two events around it (fitted over several n). The intercept holds the host's time to submit
     /// the graph to an idle device.
-    std::optional<double> graph_intercept_ns;
-    std::optional<double> graph_node_ns;
+    std::optional<Measured> graph_intercept_ns;
+    std::optional<Measured> graph_node_ns;
     /// The same on the host's clock, from before the launch of the graph to after the synchronisation.
-    std::optional<double> graph_wall_intercept_ns;
-    std::optional<double> graph_wall_node_ns;
-    /// What the tracer adds to each launch: traced minus untraced `stream_launch_ns`, each the median over
-    /// interleaved processes. Absent where the tracer recorded nothing.
-    std::optional<double> tracer_launch_ns;
-};
+    std::optional<Measured> graph_wall_intercept_ns;
+    std::optional<Measured> graph_wall_node_ns;
 
-struct LaunchMeasurement {
-    int launches = 200; ///< in a burst
-    int rounds = 60;    ///< bursts, of which the median counts
-    /// Launched before. A process launches up to half as slowly again in its first 100 ms (H200 in a virtual
-    /// machine, driver 580), with any CUPTI client more often than without: 50,000 launches are past that.
-    int warm_up_launches = 0;
-    bool with_graphs = false;
-};
+    // What the tracer adds: traced minus untraced, medians over interleaved processes; the spread is that of
+    // the pairs. Absent where the tracer recorded nothing.
 
-/// Measures in this process `stream_launch_ns` and, with `with_graphs`, the graph figures.
-Result<Calibration> measure_launch_costs(int device_index, const LaunchMeasurement& measurement);
+    /// To a launch in a stream, as `profile` records by default; and with kernel records alone, and with
+    /// launch calls but without their arguments.
+    std::optional<Measured> tracer_launch_ns;
+    std::optional<Measured> tracer_launch_kernels_ns;
+    std::optional<Measured> tracer_launch_calls_ns;
+    /// To a frame that launches a graph of n kernel nodes and waits: tracer_graph_ns + n *
+    /// tracer_graph_node_ns.
+    std::optional<Measured> tracer_graph_ns;
+    std::optional<Measured> tracer_graph_node_ns;
+    /// The same with `profile --graph-level`.
+    std::optional<Measured> tracer_graph_level_ns;
+    std::optional<Measured> tracer_graph_level_node_ns;
+
+    std::vector<CopyBandwidth> copies; ///< by footprint, growing
+    std::vector<GridBarrier> barriers; ///< by blocks, growing
+};
 
 /// JSON of a calibration and back; unknown members are ignored.
 std::string to_json(const Calibration& calibration);

@@ -411,9 +411,9 @@ const WireProcess::Launch* WireProcess::launch_of(std::uint32_t correlation_id) 
     };
     if (is_at(launch_cursor_)) return &launches_[launch_cursor_];
     if (is_at(launch_cursor_ + 1)) return &launches_[++launch_cursor_];
-    const auto found = std::lower_bound(
-        launches_.begin(), launches_.end(), correlation_id,
-        [](const Launch& launch, std::uint32_t id) { return launch.correlation_id < id; });
+    const auto found =
+        std::lower_bound(launches_.begin(), launches_.end(), correlation_id,
+                         [](const Launch& launch, std::uint32_t id) { return launch.correlation_id < id; });
     if (found == launches_.end() || found->correlation_id != correlation_id) return nullptr;
     launch_cursor_ = static_cast<std::size_t>(found - launches_.begin());
     return &*found;

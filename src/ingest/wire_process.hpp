@@ -101,7 +101,7 @@ class WireProcess {
     std::unordered_map<std::uint64_t, std::uint32_t> device_launches_;
     GraphNodes graph_nodes_;
     std::unordered_map<std::uint32_t, std::int64_t> graph_launch_times_; ///< by correlation id
-    std::vector<Launch> launches_;  ///< sorted between the two passes
+    std::vector<Launch> launches_;                                       ///< sorted between the two passes
     std::size_t launch_cursor_ = 0; ///< kernels come about in the order of their calls
     std::unordered_map<std::uint32_t, wire::CopyAddresses> copy_addresses_;
     std::unordered_map<std::uint32_t, std::vector<wire::BatchCopyAddresses>> batch_addresses_;

@@ -63,12 +63,13 @@ struct FrameSummary {
     Range span_ns;                       ///< from its first kernel's start to its last kernel's end
     Range busy_ns;                       ///< T: union of everything the device ran within the span
     Range exposed_traced_ns;             ///< K·L as traced: the exposed gaps before its kernels
-    Range exposed_ns;          ///< K·L without the tracer's own cost; as traced where that is unknown
-    Range launch_ns;           ///< L as traced: a K-th part of K·L
-    Range launch_corrected_ns; ///< L without the tracer's own cost
-    Range other_idle_ns;       ///< c: idle time that is no launch overhead, as traced
-    double exposed_share = 0;  ///< exposed gaps within the span ÷ span, both corrected
-    bool corrected = false;    ///< the tracer's cost was known
+    Range exposed_ns;           ///< K·L without the tracer's own cost; as traced where that is unknown
+    Range launch_ns;            ///< L as traced: a K-th part of K·L
+    Range launch_corrected_ns;  ///< L without the tracer's own cost
+    Range other_idle_ns;        ///< c: idle time that is no launch overhead, as traced
+    double tracer_graph_ns = 0; ///< of c, what tracing added to the frame's graph launches; 0 unknown
+    double exposed_share = 0;   ///< exposed gaps within the span ÷ span, both corrected
+    bool corrected = false; ///< the tracer's cost was known; of graph launches, where all kernels are in them
     bool calls_recorded =
         true; ///< false: no launch call is known, so that K·L and L are not, and c is all idle
 };

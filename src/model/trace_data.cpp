@@ -77,6 +77,8 @@ Result<TraceData> load_trace_data(const trace::Trace& trace) {
     data.calibration.graph_intercept_ns = trace.meta_number(trace::meta_key::kGraphInterceptNs);
     data.calibration.graph_node_ns = trace.meta_number(trace::meta_key::kGraphNodeNs);
     data.calibration.tracer_launch_ns = trace.meta_number(trace::meta_key::kTracerLaunchNs);
+    data.calibration.tracer_graph_ns = trace.meta_number(trace::meta_key::kTracerGraphNs);
+    data.calibration.tracer_graph_node_ns = trace.meta_number(trace::meta_key::kTracerGraphNodeNs);
     data.source = trace.meta(trace::meta_key::kSource).value_or("");
     data.tracer_error = trace.meta(trace::meta_key::kTracerError).value_or("");
     data.index();

@@ -17,6 +17,9 @@ struct Calibration {
     std::optional<double> graph_intercept_ns; ///< fixed cost of one CUDA Graph replay
     std::optional<double> graph_node_ns;      ///< cost of one more empty node in a replay
     std::optional<double> tracer_launch_ns;   ///< what tracing adds to the host's time for one launch
+    /// What tracing adds to a frame for each launch of a graph in it, and for each of the graph's nodes.
+    std::optional<double> tracer_graph_ns;
+    std::optional<double> tracer_graph_node_ns;
 };
 
 /// A whole trace in memory. Analyzers are pure functions of it; tests build one by hand.

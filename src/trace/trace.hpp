@@ -32,6 +32,12 @@ inline constexpr std::string_view kStreamLaunchNs = "calibration.stream_launch_n
 inline constexpr std::string_view kGraphInterceptNs = "calibration.graph_intercept_ns";
 inline constexpr std::string_view kGraphNodeNs = "calibration.graph_node_ns";
 inline constexpr std::string_view kTracerLaunchNs = "calibration.tracer_launch_ns";
+inline constexpr std::string_view kTracerGraphNs = "calibration.tracer_graph_ns";
+inline constexpr std::string_view kTracerGraphNodeNs = "calibration.tracer_graph_node_ns";
+inline constexpr std::string_view kTracerGraphLevelNs = "calibration.tracer_graph_level_ns";
+inline constexpr std::string_view kTracerGraphLevelNodeNs = "calibration.tracer_graph_level_node_ns";
+/// All of it, with spreads, as JSON.
+inline constexpr std::string_view kCalibration = "calibration.json";
 } // namespace meta_key
 
 /// Reads a trace. The file is opened read-only and defensively: no extension, no ATTACH, no trusted schema.

@@ -287,16 +287,15 @@ void TraceWriter::add(const Kernel& kernel) {
     impl_->insert(impl_->kernel, id_or_null(kernel.kernel_id), kernel.process_id, kernel.config_id,
                   kernel.device_id, kernel.context_id, kernel.stream_id, kernel.start_ns, kernel.end_ns,
                   kernel.correlation_id, kernel.graph_id, kernel.graph_node_id, id_or_null(kernel.call_id),
-                  kernel.arguments_id,
-                  id_or_null(kernel.nvtx_range_id));
+                  kernel.arguments_id, id_or_null(kernel.nvtx_range_id));
 }
 
 std::int64_t TraceWriter::add(const HostCall& call) {
     const std::int64_t call_id = call.call_id != 0 ? call.call_id : impl_->last_call_id + 1;
     impl_->last_call_id = std::max(impl_->last_call_id, call_id);
-    impl_->insert(impl_->call, call_id, call.process_id, call.thread_id,
-                  static_cast<int>(call.category), impl_->intern(call.api), call.start_ns, call.end_ns,
-                  call.result, call.correlation_id, call.capturing);
+    impl_->insert(impl_->call, call_id, call.process_id, call.thread_id, static_cast<int>(call.category),
+                  impl_->intern(call.api), call.start_ns, call.end_ns, call.result, call.correlation_id,
+                  call.capturing);
     return call_id;
 }
 

@@ -128,10 +128,11 @@ void on_enter(ThreadState& state, const WatchedCall& call, const CUpti_CallbackD
     open.may_be_captured = is_kernel_launch(call.form) || is_copy_or_fill(call.form);
     if (is_kernel_launch(call.form)) {
         const LaunchParameters launch = launch_parameters(call.form, data.functionParams);
-        open.arguments_id =
-            session().arguments.save(state, launch.function, launch.kernel_parameters, launch.extra);
         if (session().open_captures.load(std::memory_order_relaxed) != 0)
             open.capturing = is_capturing(launch.stream);
+        if (session().records_arguments || open.capturing)
+            open.arguments_id =
+                session().arguments.save(state, launch.function, launch.kernel_parameters, launch.extra);
         if (buffer_capture().armed() && !open.capturing) tell_capture(state, open, launch, data);
     } else if (is_copy_or_fill(call.form)) {
         if (session().open_captures.load(std::memory_order_relaxed) != 0) {

@@ -190,7 +190,10 @@ void Session::start_cupti() noexcept {
         return;
     }
     subscribed_ = true;
+    records_arguments = !is_set("DEEPJIT_TRACER_NO_ARGUMENTS");
+    const bool records_calls = !is_set("DEEPJIT_TRACER_NO_CALLS");
     for (const WatchedCall& call : watched_calls()) {
+        if (!records_calls) break;
         // An older CUPTI does not know the newest calls.
         result = cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, call.id);
         if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_INVALID_PARAMETER)

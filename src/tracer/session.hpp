@@ -17,6 +17,7 @@ struct Session {
     ArgumentCapture arguments{driver};
     std::atomic<std::uint32_t> open_captures{0}; ///< streams that are being captured into graphs
     std::atomic<std::uint64_t> dropped_records{0};
+    bool records_arguments = true;   ///< of launches in streams; those of graph nodes always are
     bool tells_exec_updates = false; ///< CUPTI reports each changed node of an executable graph (13.0)
     std::atomic<bool> driver_answered{false}; ///< a driver call was seen, or the driver listed its devices
 

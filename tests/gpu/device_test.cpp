@@ -1,10 +1,13 @@
 // Needs a GPU; skipped with the reason where there is none.
 #include "fusers/jit/kernel_cache.hpp"
 #include "fusers/jit/loaded_kernel.hpp"
-#include "src/gpu/calibration.hpp"
 #include "src/gpu/context.hpp"
+#include "src/gpu/copy_bandwidth.hpp"
+#include "src/gpu/grid_barrier.hpp"
+#include "src/gpu/launch_costs.hpp"
 #include "src/gpu/stream.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,10 +120,33 @@ TEST_F(DeviceTest, CalibrationGivesPlausibleCosts) {
         measure_launch_costs(0, {.launches = 100, .rounds = 5, .warm_up_launches = 0, .with_graphs = true});
     ASSERT_TRUE(costs) << costs.error().message;
     ASSERT_TRUE(costs->stream_launch_ns && costs->graph_node_ns && costs->graph_intercept_ns);
-    EXPECT_GT(*costs->stream_launch_ns, 500);
-    EXPECT_LT(*costs->stream_launch_ns, 100'000);
-    EXPECT_GT(*costs->graph_node_ns, 100);
-    EXPECT_LT(*costs->graph_node_ns, *costs->stream_launch_ns);
+    EXPECT_GT(costs->stream_launch_ns->typical, 500);
+    EXPECT_LT(costs->stream_launch_ns->typical, 100'000);
+    EXPECT_GT(costs->graph_node_ns->typical, 100);
+    EXPECT_LT(costs->graph_node_ns->typical, costs->stream_launch_ns->typical);
+}
+
+TEST_F(DeviceTest, CopiesWithinL2AreFasterThanThoseFromMemory) {
+    const auto copies = measure_copies(0);
+    ASSERT_TRUE(copies) << copies.error().message;
+    ASSERT_GE(copies->size(), 2u);
+    const CopyBandwidth& largest = copies->back();
+    ASSERT_GT(largest.footprint_bytes, 2 * context_->device().l2_bytes);
+    EXPECT_GT(largest.bytes_per_second.typical, 5e10); // a tenth of the slowest supported device's memory
+    double best_in_l2 = 0;
+    for (const CopyBandwidth& copy : *copies)
+        if (copy.footprint_bytes <= context_->device().l2_bytes / 2)
+            best_in_l2 = std::max(best_in_l2, copy.bytes_per_second.typical);
+    EXPECT_GT(best_in_l2, largest.bytes_per_second.typical);
+}
+
+TEST_F(DeviceTest, ABarrierOfMoreBlocksTakesLonger) {
+    const auto barriers = measure_grid_barriers(0);
+    ASSERT_TRUE(barriers) << barriers.error().message;
+    ASSERT_GE(barriers->size(), 3u);
+    EXPECT_GT(barriers->front().barrier_ns.typical, 50);
+    EXPECT_GT(barriers->back().barrier_ns.typical, barriers->front().barrier_ns.typical);
+    EXPECT_LT(barriers->back().barrier_ns.typical, 100'000);
 }
 
 } // namespace
