@@ -48,7 +48,7 @@ class ImportCommand : public Command {
         DEEPJIT_CHECK(add_saved_facts(folder_, facts));
         DEEPJIT_TRY(const ingest::ImportSummary summary,
                     ingest::import_run_folder(folder_, trace_path, facts));
-        RecordingOutcome outcome = judge_recording(summary);
+        RecordingOutcome outcome = judge_recording(summary, still_running);
         if (!still_running.empty()) {
             outcome.warnings.push_back(explain_running_processes(still_running));
             outcome.warnings.back().hint = "import the folder again when it has ended";

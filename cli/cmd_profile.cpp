@@ -127,7 +127,7 @@ class ProfileCommand : public Command {
         }
         remove(run_folder);
         summary->capture.asked_for = !plan.empty();
-        RecordingOutcome outcome = judge_recording(*summary);
+        RecordingOutcome outcome = judge_recording(*summary, still_running);
         if (!still_running.empty()) {
             outcome.warnings.push_back(explain_running_processes(still_running));
             outcome.warnings.back().hint = "--wait all waits until the program's children have ended, too";

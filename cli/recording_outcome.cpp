@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace deepjit::cli {
 namespace {
@@ -15,10 +16,7 @@ constexpr int kCuptiInsufficientPrivileges = 35;
 constexpr int kCuptiMultipleSubscribers = 39;
 constexpr int kCuptiVirtualizedPrivileges = 40;
 
-bool lost_its_records(const ingest::ProcessSummary& process) {
-    return process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
-           (process.launches_called > 0 || !process.subscribed);
-}
+using ingest::lost_its_records;
 
 std::string hint_for(int cupti_result) {
     switch (cupti_result) {
@@ -35,6 +33,43 @@ std::string hint_for(int cupti_result) {
     default:
         return "'deepjit doctor' checks the driver, CUPTI and the tracer one by one";
     }
+}
+
+/// Names at most three.
+std::string names_of(const std::vector<std::int64_t>& process_ids) {
+    constexpr std::size_t kMostNames = 3;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(kMostNames, process_ids.size()); ++i)
+        names += fmt::format("{}{}", i == 0 ? "" : ", ", process_ids[i]);
+    if (process_ids.size() > kMostNames)
+        names += fmt::format(" and {} more", process_ids.size() - kMostNames);
+    return names;
+}
+
+/// Of processes whose recording has no end: the tracer writes out what it holds every 50 ms, and what the
+/// device has not completed by then comes with the next time.
+std::optional<Diagnostic> lost_last_moments(const ingest::ImportSummary& summary,
+                                            const std::vector<std::int64_t>& still_running) {
+    std::vector<std::int64_t> killed;
+    std::int64_t launches_without_kernels = 0;
+    for (const ingest::ProcessSummary& process : summary.processes) {
+        const bool runs =
+            std::find(still_running.begin(), still_running.end(), process.process_id) != still_running.end();
+        const std::int64_t recorded = process.kernels_recorded + process.graph_launches;
+        const bool stopped = process.reached_size_limit || !process.write_error.empty();
+        if (process.ended || process.flush_hangs || runs || stopped || recorded == 0) continue;
+        killed.push_back(process.process_id);
+        if (process.launches_called > recorded)
+            launches_without_kernels += process.launches_called - recorded;
+    }
+    if (killed.empty()) return std::nullopt;
+    std::string evidence = "it was killed, or left by _exit or exec";
+    if (launches_without_kernels > 0)
+        evidence += fmt::format("; {} launches are recorded without their kernels",
+                                format_count(launches_without_kernels));
+    return failure(
+        fmt::format("the last moments of process {} are not in the trace, 0.2 s at most", names_of(killed)),
+        std::move(evidence));
 }
 
 std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
@@ -106,9 +141,11 @@ Diagnostic explain_running_processes(const std::vector<std::int64_t>& process_id
         names.empty() ? "" : fmt::format("process id {}", names));
 }
 
-RecordingOutcome judge_recording(const ingest::ImportSummary& summary) {
+RecordingOutcome judge_recording(const ingest::ImportSummary& summary,
+                                 const std::vector<std::int64_t>& still_running) {
     RecordingOutcome outcome;
     outcome.warnings = losses(summary);
+    if (auto lost = lost_last_moments(summary, still_running)) outcome.warnings.push_back(*std::move(lost));
     if (summary.kernels_recorded + summary.graph_launches > 0) return outcome;
     const auto lost = std::find_if(summary.processes.begin(), summary.processes.end(), lost_its_records);
     if (lost != summary.processes.end()) {

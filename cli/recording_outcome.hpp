@@ -23,8 +23,10 @@ struct RecordingOutcome {
     std::vector<Diagnostic> warnings; ///< what the trace lacks: dropped records, lost bytes, missing times
 };
 
-/// What came of a recording, from what the tracers reported.
-RecordingOutcome judge_recording(const ingest::ImportSummary& summary);
+/// What came of a recording, from what the tracers reported. `still_running` are the ids of processes that
+/// had not ended when it was read.
+RecordingOutcome judge_recording(const ingest::ImportSummary& summary,
+                                 const std::vector<std::int64_t>& still_running = {});
 
 /// What an import leaves out because these processes (0: id unknown) have not ended.
 Diagnostic explain_running_processes(const std::vector<std::int64_t>& process_ids);

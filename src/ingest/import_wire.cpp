@@ -92,9 +92,8 @@ Diagnostic not_a_recording(const RecordingFile& file, const Diagnostic& error) {
 /// What the first process whose kernels could not be recorded reported; empty where there is none.
 std::string missing_kernels(const ImportSummary& summary) {
     for (const ProcessSummary& process : summary.processes) {
-        const bool missing = process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
-                             (process.launches_called > 0 || !process.subscribed);
-        if (missing) return process.error_text.empty() ? "every call to CUPTI succeeded" : process.error_text;
+        if (lost_its_records(process))
+            return process.error_text.empty() ? "every call to CUPTI succeeded" : process.error_text;
     }
     return {};
 }
@@ -121,7 +120,21 @@ void describe(const TrafficSummary& traffic, trace::TraceWriter& trace) {
     if (!traffic.error_text.empty()) trace.set_meta(trace::meta_key::kTrafficError, traffic.error_text);
 }
 
+/// Within this time of its launch the record of a kernel reaches the disk, unless the device takes longer.
+constexpr std::int64_t kLongestWayToDisk_ns = 200'000'000;
+
+/// Killed so soon after its first launch that no record is owed.
+bool was_cut_off(const ProcessSummary& process) {
+    return !process.ended && process.subscribed && process.cupti_error == 0 && !process.flush_hangs &&
+           process.lost_bytes == 0 && process.launched_for_ns < kLongestWayToDisk_ns;
+}
+
 } // namespace
+
+bool lost_its_records(const ProcessSummary& process) {
+    return process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
+           (process.launches_called > 0 || !process.subscribed) && !was_cut_off(process);
+}
 
 Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::path& trace_path,
                                         const RunFacts& facts) {

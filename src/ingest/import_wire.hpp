@@ -35,12 +35,17 @@ struct ProcessSummary {
     bool reached_size_limit = false;  ///< recording stopped early for that reason
     std::int64_t recorded_for_ns = 0; ///< until recording stopped early, else 0
     std::int64_t launches_called = 0; ///< kernel and graph launches that were not captured
+    std::int64_t launched_for_ns = 0; ///< from its first recorded launch call to the end of its last
     std::int64_t kernels_recorded = 0;
     std::int64_t graph_launches = 0;  ///< recorded as a whole, without their kernels
     std::int64_t zero_timestamps = 0; ///< kernels whose time CUPTI could not take
     std::int64_t dropped_records = 0;
     std::int64_t lost_bytes = 0; ///< of its wire file, unreadable
 };
+
+/// It launched kernels, or could not be watched, and no record of any arrived. Not one that was killed before
+/// any could arrive.
+bool lost_its_records(const ProcessSummary& process);
 
 /// Sums over all processes.
 struct ImportSummary {

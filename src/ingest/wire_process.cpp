@@ -268,7 +268,8 @@ void WireProcess::add(const wire::HostCall& call, std::uint32_t thread_id) {
     const bool is_launch = row.category == trace::CallCategory::Launch;
     const bool is_graph_launch = row.category == trace::CallCategory::GraphLaunch;
     if (is_launch || is_graph_launch) {
-        ++launches_seen_;
+        if (launches_seen_++ == 0) first_launch_ns_ = call.start_ns;
+        summary_.launched_for_ns = std::max(summary_.launched_for_ns, call.end_ns - first_launch_ns_);
         nvtx_.add_launch(thread_id, call.correlation_id, call.start_ns);
         launches_.push_back({call.correlation_id, call.arguments_id, call_id});
     }

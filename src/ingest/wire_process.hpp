@@ -87,6 +87,7 @@ class WireProcess {
     trace::Process process_;
     KernelTraffic* traffic_ = nullptr;
     std::int64_t launches_seen_ = 0;
+    std::int64_t first_launch_ns_ = 0; ///< of those
     std::int64_t memory_ops_ = 0;
     std::int64_t host_calls_ = 0;
     std::int64_t unresolved_references_ = 0;

@@ -48,6 +48,48 @@ TEST(RecordingOutcome, a_process_killed_before_it_wrote_anything_is_not_taken_fo
     EXPECT_EQ(judge_recording(summary_of({process})).state, RecordingState::CutOff);
 }
 
+TEST(RecordingOutcome, a_killed_process_is_said_to_lack_its_last_moments) {
+    auto killed = watched_process();
+    killed.ended = false;
+    killed.kernels_recorded = 90;
+    killed.launches_called = 120;
+    const auto outcome = judge_recording(summary_of({killed}));
+    EXPECT_EQ(outcome.state, RecordingState::Recorded);
+    ASSERT_THAT(outcome.warnings, SizeIs(1));
+    EXPECT_THAT(outcome.warnings[0].message, HasSubstr("the last moments of process 7"));
+    EXPECT_THAT(outcome.warnings[0].evidence, HasSubstr("30 launches are recorded without their kernels"));
+    // One that still runs, or whose recording stopped for a reason of its own, is told of elsewhere.
+    EXPECT_THAT(judge_recording(summary_of({killed}), {7}).warnings, IsEmpty());
+    killed.reached_size_limit = true;
+    EXPECT_THAT(judge_recording(summary_of({killed})).warnings, SizeIs(1));
+    killed.reached_size_limit = false;
+    killed.ended = true;
+    EXPECT_THAT(judge_recording(summary_of({killed})).warnings, IsEmpty());
+}
+
+TEST(RecordingOutcome, many_killed_processes_share_one_warning) {
+    std::vector<ingest::ProcessSummary> processes;
+    for (std::uint32_t id = 1; id <= 5; ++id) {
+        processes.push_back(watched_process());
+        processes.back().process_id = id;
+        processes.back().ended = false;
+        processes.back().kernels_recorded = processes.back().launches_called = 1;
+    }
+    const auto outcome = judge_recording(summary_of(processes));
+    ASSERT_THAT(outcome.warnings, SizeIs(1));
+    EXPECT_THAT(outcome.warnings[0].message, HasSubstr("process 1, 2, 3 and 2 more"));
+}
+
+TEST(RecordingOutcome, a_process_killed_just_after_its_first_launches_did_not_lose_their_records) {
+    auto process = watched_process();
+    process.ended = false;
+    process.launches_called = 30;
+    process.launched_for_ns = 20'000'000;
+    EXPECT_EQ(judge_recording(summary_of({process})).state, RecordingState::CutOff);
+    process.launched_for_ns = 5'000'000'000; // long enough for a hundred flushes
+    EXPECT_EQ(judge_recording(summary_of({process})).state, RecordingState::RecordsMissing);
+}
+
 TEST(RecordingOutcome, launches_without_records_carry_the_cause_of_CUPTI) {
     auto process = watched_process();
     process.launches_called = 30;
