@@ -32,9 +32,6 @@ namespace {
 constexpr const char* kCapturePlanVariable = "DEEPJIT_TRACER_CAPTURE_PLAN";
 constexpr const char* kCapturePlanName = "capture-plan.bin";
 /// The tracer measures the memory traffic of each kernel; times mean nothing then.
-constexpr const char* kCountersVariable = "DEEPJIT_TRACER_COUNTERS";
-constexpr const char* kNoModulesVariable = "DEEPJIT_TRACER_NO_MODULES";
-constexpr const char* kRunFolderVariable = "DEEPJIT_RUN_DIR";
 
 class ProfileCommand : public Command {
   public:
@@ -200,10 +197,7 @@ class ProfileCommand : public Command {
         terminal.note("running the program again, to measure its memory traffic");
         deepjit::Command again;
         again.arguments = target_;
-        again.environment = {{kInjectionVariable, tracer.string()},
-                             {kRunFolderVariable, counters_folder.string()},
-                             {kNoModulesVariable, "1"},
-                             {kCountersVariable, "1"}};
+        again.environment = recording_.variables_for_counters(tracer, counters_folder);
         const auto ended = deepjit::run(again);
         if (const auto* not_started = std::get_if<StartError>(&ended))
             return terminal.warn(not_started->diagnostic);

@@ -56,11 +56,25 @@ Result<Variables> RecordingOptions::variables(const std::filesystem::path& trace
                            {"DEEPJIT_RUN_DIR", run_folder.string()},
                            {"DEEPJIT_TRACER_MAX_BYTES", std::to_string(max_bytes)}};
     DEEPJIT_CHECK(add_window(variables));
+    add_processes(variables, starter);
+    if (no_modules_) variables.emplace_back("DEEPJIT_TRACER_NO_MODULES", "1");
+    if (graph_level_) variables.emplace_back("DEEPJIT_TRACER_GRAPH_LEVEL", "1");
+    return variables;
+}
+
+void RecordingOptions::add_processes(Variables& variables, StartedBy starter) const {
     if (no_children_)
         variables.emplace_back("DEEPJIT_TRACER_NO_CHILDREN",
                                starter == StartedBy::ThisProcess ? std::to_string(::getpid()) : "1");
-    if (no_modules_) variables.emplace_back("DEEPJIT_TRACER_NO_MODULES", "1");
-    if (graph_level_) variables.emplace_back("DEEPJIT_TRACER_GRAPH_LEVEL", "1");
+}
+
+Variables RecordingOptions::variables_for_counters(const std::filesystem::path& tracer,
+                                                   const std::filesystem::path& run_folder) const {
+    Variables variables = {{kInjectionVariable, tracer.string()},
+                           {"DEEPJIT_RUN_DIR", run_folder.string()},
+                           {"DEEPJIT_TRACER_NO_MODULES", "1"},
+                           {"DEEPJIT_TRACER_COUNTERS", "1"}};
+    add_processes(variables, StartedBy::ThisProcess);
     return variables;
 }
 

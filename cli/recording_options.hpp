@@ -35,7 +35,14 @@ class RecordingOptions {
     Result<Variables> variables(const std::filesystem::path& tracer, const std::filesystem::path& run_folder,
                                 StartedBy starter) const;
 
+    /// For the second run of the same processes, which measures memory traffic. All of it, whatever the
+    /// window: figures are told apart by the order of the kernels alone, and are joined to those that were
+    /// timed.
+    Variables variables_for_counters(const std::filesystem::path& tracer,
+                                     const std::filesystem::path& run_folder) const;
+
   private:
+    void add_processes(Variables& variables, StartedBy starter) const;
     Result<void> add_window(Variables& variables) const;
 
     bool graph_level_ = false;

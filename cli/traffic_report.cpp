@@ -72,13 +72,18 @@ void report_traffic(Terminal& terminal, const ingest::TrafficSummary& traffic) {
                               format_count(traffic.joined_kernels), format_count(traffic.timed_kernels),
                               kinds,
                               traffic.passes == 1 ? "one pass" : fmt::format("{} passes", traffic.passes)));
-    if (traffic.matched_kernels < traffic.timed_kernels || traffic.counted_kernels != traffic.timed_kernels)
+    const bool ran_others = !traffic.timed_a_part && traffic.counted_kernels != traffic.timed_kernels;
+    if (traffic.matched_kernels < traffic.timed_kernels || ran_others)
         terminal.warn(failure(
             "the second run did not run the same kernels as the first",
             fmt::format("{} of its {} kernels are the first run's {}, in the same order",
                         format_count(traffic.matched_kernels), format_count(traffic.counted_kernels),
                         format_count(traffic.timed_kernels)),
             "a program that does the same work each time, with fixed seeds and inputs, gives all figures"));
+    if (traffic.timed_a_part)
+        terminal.note(
+            "the second run measured all of the program; each kernel of the part that was timed has the "
+            "figures of the first that is like it, in order");
     if (traffic.measured_kernels < traffic.counted_kernels)
         terminal.warn(failure(fmt::format("{} kernels of the second run have no figures",
                                           format_count(traffic.counted_kernels - traffic.measured_kernels)),

@@ -178,6 +178,8 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
     if (foreign && !holds_recording) return *foreign;
     summary.modules = images.summary();
     summary.traffic = traffic.finish();
+    summary.traffic.timed_a_part = std::any_of(summary.processes.begin(), summary.processes.end(),
+                                               [](const auto& process) { return process.selects_part; });
     describe(summary.traffic, trace);
     summary.capture = captures.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())

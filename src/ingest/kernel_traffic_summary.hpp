@@ -11,6 +11,7 @@ inline constexpr const char* kTrafficFolder = "traffic";
 /// How far the figures of the second run could be joined to the kernels of the first.
 struct TrafficSummary {
     bool asked_for = false;         ///< there was a second run
+    bool timed_a_part = false;      ///< the first run recorded a part of the program, the second all of it
     std::uint32_t passes = 0;       ///< runs of a kernel that its figures took; 0 where nothing was measured
     int cupti_error = 0;            ///< CUptiResult of the first call that failed, 0 where none did
     std::string error_text;         ///< what failed, in one sentence; empty where nothing did

@@ -62,6 +62,7 @@ Result<TraceData> load_trace_data(const trace::Trace& trace) {
     DEEPJIT_TRY(data.host_calls, trace.host_calls());
     DEEPJIT_TRY(data.memory_ops, trace.memory_ops());
     DEEPJIT_TRY(data.graph_launches, trace.graph_launches());
+    DEEPJIT_TRY(data.windows, trace.recording_windows());
     DEEPJIT_TRY(data.allocations, trace.allocations());
     DEEPJIT_TRY(data.overheads, trace.overheads());
     DEEPJIT_TRY(data.devices, trace.devices());

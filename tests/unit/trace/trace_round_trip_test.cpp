@@ -124,6 +124,23 @@ TEST_F(RoundTrip, a_call_gets_an_id_that_no_other_has) {
     EXPECT_EQ(ids, (std::vector<std::int64_t>{1, 40, 41}));
 }
 
+TEST_F(RoundTrip, a_window_of_recording_comes_back_with_every_field) {
+    writer_.add(RecordingWindow{100, 250, WindowBound::Frames, WindowBound::SizeLimit, 10, 12, 7});
+    writer_.add(RecordingWindow{300, std::nullopt, WindowBound::Range, WindowBound::Unknown, 3, 0, 8});
+    const auto windows = *read_back(writer_).recording_windows();
+    ASSERT_EQ(windows.size(), 2u);
+    EXPECT_EQ(windows[0].start_ns, 100);
+    EXPECT_EQ(windows[0].end_ns, 250);
+    EXPECT_EQ(windows[0].start_bound, WindowBound::Frames);
+    EXPECT_EQ(windows[0].end_bound, WindowBound::SizeLimit);
+    EXPECT_EQ(windows[0].start_frames, 10);
+    EXPECT_EQ(windows[0].end_frames, 12);
+    EXPECT_EQ(windows[0].process_id, 7u);
+    EXPECT_EQ(windows[1].start_bound, WindowBound::Range);
+    EXPECT_FALSE(windows[1].end_ns);
+    EXPECT_EQ(windows[1].end_bound, WindowBound::Unknown);
+}
+
 TEST_F(RoundTrip, a_host_call_comes_back_with_every_field) {
     HostCall call = launch_with(11, 7);
     call.call_id = 42;
