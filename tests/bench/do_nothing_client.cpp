@@ -1,6 +1,6 @@
 /// A CUPTI client that asks for kernel records and throws them away: the floor under what any tracer can
 /// cost. Injected as the tracer is, through CUDA_INJECTION64_PATH. It prints nothing and never fails its
-/// host.
+/// host. With DO_NOTHING_CLIENT_SUBSCRIBES=1 it subscribes to callbacks in place of that, and enables none.
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -38,6 +38,14 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         find(cupti, "cuptiActivityRegisterCallbacks", &cuptiActivityRegisterCallbacks);
     auto* const enable = find(cupti, "cuptiActivityEnable", &cuptiActivityEnable);
     if (register_callbacks == nullptr || enable == nullptr) return 1;
+    if (const char* const subscribes = std::getenv("DO_NOTHING_CLIENT_SUBSCRIBES"); subscribes != nullptr) {
+        CUpti_SubscriberHandle subscriber = nullptr;
+        auto* const subscribe = find(cupti, "cuptiSubscribe", &cuptiSubscribe);
+        if (subscribe != nullptr)
+            subscribe(
+                &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
+        return 1;
+    }
     if (register_callbacks(give_buffer, drop_buffer) == CUPTI_SUCCESS)
         enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     return 1;

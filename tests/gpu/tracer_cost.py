@@ -305,16 +305,21 @@ def killed(machine):
 
 @step
 def outside_window(machine):
-    """Frames that lie outside the window of a recording, beside those of no recording."""
+    """Frames that lie outside the window of a recording, beside those of no recording and of a CUPTI client that
+    subscribes and enables nothing."""
     turns = {mode: [] for mode in ("stream", "graph")}
     for _ in range(NATIVE_TURNS):
         for mode, rows in turns.items():
             program = [str(machine.build / "bin/short_kernels"), "--mode", mode, "--frames", str(NATIVE_FRAMES)]
             row = {}
-            for kind, command in (("untraced", program),
-                                  ("outside", [machine.deepjit, "profile", "--skip", "1000000000", "-o",
-                                               str(machine.work / "outside.db"), "--force", "--", *program])):
-                done = subprocess.run(command, capture_output=True, text=True, cwd=machine.work, timeout=120)
+            outside = [machine.deepjit, "profile", "--no-calibrate", "--no-modules", "-o", str(machine.work / "outside.db"), "--force"]
+            for kind, command, variables in (
+                    ("untraced", program, {}),
+                    ("subscriber", program, {"CUDA_INJECTION64_PATH": machine.client, "DO_NOTHING_CLIENT_SUBSCRIBES": "1"}),
+                    ("before_frames", [*outside, "--skip", "1000000000", "--", *program], {}),
+                    ("before_delay", [*outside, "--delay", "1000s", "--", *program], {})):
+                done = subprocess.run(command, capture_output=True, text=True, cwd=machine.work, timeout=120,
+                                      env={**os.environ, **variables})
                 row[kind] = json_lines(done.stdout)[-1]["median_us"]
             rows.append(row)
     return {mode: compare(rows, NATIVE_KERNELS) for mode, rows in turns.items()}
@@ -349,7 +354,8 @@ def calibrate(machine):
 def table(results):
     for name, result in results.items():
         if name in ("long_run", "killed", "outside_window", "overlap", "calibrate") and not isinstance(result.get("failed"), str):
-            print(f"{name}:", result.get("text") or json.dumps({key: value for key, value in result.items() if key != "turns"}))
+            shown = {mode: one["kinds"] for mode, one in result.items() if isinstance(one, dict)} if name == "outside_window" else result
+            print(f"{name}:", result.get("text") or json.dumps(shown))
             continue
         if "kinds" not in result:
             print(f"{name}: {result.get('failed', '').strip().splitlines()[-1:]}")
