@@ -67,8 +67,10 @@ model::FrameSummary summarise_frames(const model::TraceData& trace, const TrackF
     summary.calls_recorded = frames.calls_recorded || summary.in_graph;
     const std::optional<double> in_graphs_ns = tracer_graph_ns(launches, trace.calibration);
     summary.tracer_graph_ns = in_graphs_ns.value_or(0);
-    summary.corrected =
-        summary.in_graph ? in_graphs_ns.has_value() : trace.calibration.tracer_launch_ns.has_value();
+    const bool launches_known = launches.kernels == 0 || trace.calibration.tracer_launch_ns.has_value();
+    const bool graphs_known = launches.graphs == 0 || in_graphs_ns.has_value();
+    summary.corrected = launches_known && graphs_known;
+    summary.launch_corrected = launches.kernels > 0 && launches_known;
 
     std::vector<double> frame_ns, span_ns, busy_ns, other_ns;
     for (std::size_t i = 0; i < frames.frames.size(); ++i) {

@@ -211,6 +211,33 @@ void drop_warm_up(std::vector<Frame>& frames) {
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(warm_up));
 }
 
+/// A graph launch is one item, however many of its kernels were recorded: the tail of a killed program's
+/// trace, lost records and nodes that are switched off make frames of fewer. Places in a frame are compared
+/// over all frames, so that those of the most frequent number stay. Returns how many were dropped.
+std::int64_t drop_incomplete(std::vector<Frame>& frames) {
+    std::map<std::size_t, std::size_t> frames_by_kernels;
+    for (const Frame& frame : frames)
+        ++frames_by_kernels[frame.kernels.size()];
+    if (frames_by_kernels.size() < 2) return 0;
+    const std::size_t usual =
+        std::max_element(frames_by_kernels.begin(), frames_by_kernels.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; })
+            ->first;
+    std::vector<Frame> complete;
+    bool follows_complete = false;
+    for (Frame& frame : frames) {
+        const bool is_complete = frame.kernels.size() == usual;
+        // Which of its kernels is missing is not known: it may be the first, where the frame before would
+        // end.
+        if (!is_complete && follows_complete) complete.back().next_start_ns.reset();
+        follows_complete = is_complete;
+        if (is_complete) complete.push_back(std::move(frame));
+    }
+    const auto dropped = static_cast<std::int64_t>(frames.size() - complete.size());
+    frames = std::move(complete);
+    return dropped;
+}
+
 } // namespace
 
 bool lost_its_call(const model::TraceData& trace, const trace::Kernel& kernel) {
@@ -262,6 +289,7 @@ TrackFrames find_frames(const model::TraceData& trace, Track track, const Advise
         follows = at + period->length;
         result.frames.push_back(std::move(*frame));
     }
+    result.incomplete_frames = drop_incomplete(result.frames);
     drop_warm_up(result.frames);
     if (static_cast<std::int64_t>(result.frames.size()) < options.minimum_frames) {
         result.frames.clear();

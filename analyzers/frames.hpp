@@ -23,10 +23,11 @@ struct Frame {
 struct TrackFrames {
     Track track;
     std::size_t items_per_frame = 0;
-    std::vector<Frame> frames;        ///< warm-up left out
-    std::int64_t kernels_outside = 0; ///< in no frame
-    bool calls_recorded = true;       ///< false where the trace holds no launch call of this track at all
-    std::string no_period_reason;     ///< one sentence where `frames` is empty
+    std::vector<Frame> frames;          ///< warm-up left out
+    std::int64_t kernels_outside = 0;   ///< in no frame
+    std::int64_t incomplete_frames = 0; ///< left out: their graphs lack kernels that those of the others have
+    bool calls_recorded = true;         ///< false where the trace holds no launch call of this track at all
+    std::string no_period_reason;       ///< one sentence where `frames` is empty
 
     std::size_t kernels_per_frame() const { return frames.empty() ? 0 : frames.front().kernels.size(); }
 };

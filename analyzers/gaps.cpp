@@ -186,7 +186,8 @@ class GapFinder {
             submit_latency_ns >= 0 && static_cast<double>(gap.interval.end_ns - launch->end_ns) <=
                                           kSubmitLatencyMargin * submit_latency_ns;
         gap.cause = began_late || started_at_once ? GapCause::HostLate : GapCause::DeviceLatency;
-        if (gap.cause == GapCause::HostLate)
+        // What tracing adds to a graph's launch is another figure, and is taken off the frame as a whole.
+        if (gap.cause == GapCause::HostLate && trace_.kernels[gap.next_kernel].graph_id == 0)
             gap.corrected_ns =
                 std::max(0.0, gap.corrected_ns - trace_.calibration.tracer_launch_ns.value_or(0));
     }

@@ -51,7 +51,7 @@ struct GapAnalysis {
 ///    launches steadily but slower than the device works always begins the next launch before the last kernel
 ///    ends.
 ///  - otherwise DeviceLatency: the launch was there and the device took its time.
-/// HostLate gaps shrink by calibration.tracer_launch_ns where that is known.
+/// HostLate gaps before a launch in a stream shrink by calibration.tracer_launch_ns where that is known.
 GapAnalysis find_gaps(const model::TraceData& trace, const TrackFrames& frames, const BusyTime& busy,
                       const AdviseOptions& options);
 

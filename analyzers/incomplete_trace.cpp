@@ -41,6 +41,11 @@ std::vector<model::Finding> find_incomplete_trace(const Evidence& evidence) {
         add(fmt::format("{} no times: frames with {} are left out.",
                         counted(untimed, "kernel has", "kernels have"), untimed == 1 ? "it" : "them"),
             "");
+    if (evidence.frames != nullptr && evidence.frames->incomplete_frames > 0)
+        add(fmt::format(
+                "{} of the frame's graphs: left out.",
+                counted(evidence.frames->incomplete_frames, "frame lacks kernels", "frames lack kernels")),
+            "");
     const auto lost_calls =
         std::count_if(evidence.trace.kernels.begin(), evidence.trace.kernels.end(),
                       [&](const trace::Kernel& kernel) { return lost_its_call(evidence.trace, kernel); });

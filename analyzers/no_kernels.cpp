@@ -22,12 +22,14 @@ model::NoKernels why_no_kernels(const model::TraceData& trace) {
         none.graph_ns += launch.end_ns - launch.start_ns;
     if (none.graph_launches > 0)
         none.cause = Cause::GraphLevel;
-    else if (none.launches_called > 0)
+    else if (none.launches_called > 0 && !(cut_off && none.tracer_error.empty()))
         none.cause = Cause::RecordsMissing;
     else if (!none.tracer_error.empty())
         none.cause = Cause::NotWatched;
     else if (trace.processes.empty())
         none.cause = Cause::DriverNotInitialised;
+    else if (trace.selects_part && trace.windows.empty())
+        none.cause = Cause::NothingSelected;
     else
         none.cause = cut_off ? Cause::CutOff : Cause::NothingLaunched;
     return none;

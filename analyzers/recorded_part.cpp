@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace deepjit::analyzers {
 namespace {
@@ -44,7 +44,7 @@ std::string end_text(const RecordingWindow& window) {
     case WindowBound::WriteFailed:
         return "until it could not be written";
     case WindowBound::Unknown:
-        return "until the program was killed";
+        return "until the recording broke off";
     default:
         return "to the end";
     }
@@ -54,37 +54,53 @@ bool is_whole_run(const RecordingWindow& window) {
     return window.start_bound == WindowBound::Process && window.end_bound == WindowBound::Process;
 }
 
-std::string statement_of(const std::vector<RecordingWindow>& windows) {
+/// A process that told no end, and was recorded to the last moment that reached the disk.
+bool broke_off(const RecordingWindow& window) {
+    return window.start_bound == WindowBound::Process && window.end_bound == WindowBound::Unknown;
+}
+
+std::string text_of_parts(const std::vector<RecordingWindow>& windows) {
     const RecordingWindow& first = windows.front();
-    if (windows.size() == 1 && first.start_bound == WindowBound::Process &&
-        first.end_bound == WindowBound::Unknown)
-        return "The program was killed: its last moments, 0.2 s at most, are not in the trace.";
-    std::int64_t recorded_ns = 0;
-    for (const RecordingWindow& window : windows)
-        recorded_ns += std::max<std::int64_t>(0, window.end_ns.value_or(window.start_ns) - window.start_ns);
-    const std::string length =
-        recorded_ns > 0 ? fmt::format("{}, ", format_duration(static_cast<double>(recorded_ns))) : "";
-    if (windows.size() == 1)
-        return fmt::format("Only a part of the run was recorded: {}{} {}.", length, start_text(first),
+    if (windows.size() > 1)
+        return fmt::format("Only parts of the run were recorded: {} windows, the first {} {}.",
+                           format_count(static_cast<std::int64_t>(windows.size())), start_text(first),
                            end_text(first));
-    return fmt::format("Only parts of the run were recorded: {}in {} windows, the first {} {}.", length,
-                       format_count(static_cast<std::int64_t>(windows.size())), start_text(first),
+    const std::string length =
+        first.end_ns && *first.end_ns > first.start_ns
+            ? fmt::format("{}, ", format_duration(static_cast<double>(*first.end_ns - first.start_ns)))
+            : "";
+    return fmt::format("Only a part of the run was recorded: {}{} {}.", length, start_text(first),
                        end_text(first));
+}
+
+model::Finding finding_of(std::string statement) {
+    return {"recorded-part",
+            model::Finding::Role::Trust,
+            model::Finding::Outcome::Holds,
+            std::move(statement),
+            "",
+            {}};
 }
 
 } // namespace
 
 std::vector<model::Finding> find_recorded_part(const Evidence& evidence) {
-    std::vector<RecordingWindow> partial;
-    for (const RecordingWindow& window : evidence.trace.windows)
-        if (!is_whole_run(window)) partial.push_back(window);
-    if (partial.empty()) return {};
-    return {{"recorded-part",
-             model::Finding::Role::Trust,
-             model::Finding::Outcome::Holds,
-             statement_of(partial),
-             "",
-             {}}};
+    std::vector<RecordingWindow> parts;
+    std::int64_t broken_off = 0;
+    for (const RecordingWindow& window : evidence.trace.windows) {
+        if (broke_off(window))
+            ++broken_off;
+        else if (!is_whole_run(window))
+            parts.push_back(window);
+    }
+    std::vector<model::Finding> findings;
+    if (!parts.empty()) findings.push_back(finding_of(text_of_parts(parts)));
+    if (broken_off > 0)
+        findings.push_back(finding_of(fmt::format(
+            "The recording of {} has no end (killed, left by _exit or exec, or still running): what was running then, "
+            "and up to 0.2 s before, is missing.",
+            broken_off == 1 ? "a process" : format_count(broken_off) + " processes")));
+    return findings;
 }
 
 } // namespace deepjit::analyzers

@@ -46,18 +46,18 @@ std::string render_calibration_text(const Calibration& calibration) {
         fmt::format("Device {}\nDriver {}\n", calibration.device_uuid, calibration.driver_version);
     text += section("Launches of an empty kernel",
                     {{"a launch in a stream", calibration.stream_launch_ns},
-                     {"a CUDA Graph's launch, on the device", calibration.graph_intercept_ns},
-                     {"and each of its nodes", calibration.graph_node_ns},
-                     {"a CUDA Graph's launch, with the wait for it", calibration.graph_wall_intercept_ns},
-                     {"and each of its nodes", calibration.graph_wall_node_ns}});
+                     {"a graph's launch, on the device", calibration.graph_intercept_ns},
+                     {"each node of it", calibration.graph_node_ns},
+                     {"a graph's launch, with the wait for it", calibration.graph_wall_intercept_ns},
+                     {"each node of it", calibration.graph_wall_node_ns}});
     text += section("What the tracer adds",
-                    {{"to a launch: kernel records alone", calibration.tracer_launch_kernels_ns},
-                     {"to a launch: and launch calls", calibration.tracer_launch_calls_ns},
-                     {"to a launch: and arguments, the default", calibration.tracer_launch_ns},
+                    {{"to a launch: kernels alone", calibration.tracer_launch_kernels_ns},
+                     {"to a launch: kernels and calls", calibration.tracer_launch_calls_ns},
+                     {"to a launch: kernels, calls, arguments", calibration.tracer_launch_ns},
                      {"to a graph's launch", calibration.tracer_graph_ns},
-                     {"and each of its nodes", calibration.tracer_graph_node_ns},
+                     {"to each node of it", calibration.tracer_graph_node_ns},
                      {"to a graph's launch, with --graph-level", calibration.tracer_graph_level_ns},
-                     {"and each of its nodes", calibration.tracer_graph_level_node_ns}});
+                     {"to each node of it, with --graph-level", calibration.tracer_graph_level_node_ns}});
     if (!calibration.copies.empty()) text += "Copies within the device, read and written, by footprint\n";
     for (const auto& [footprint_bytes, speed] : calibration.copies)
         text += line(format_bytes(static_cast<double>(footprint_bytes)), rate(speed.typical), rate(speed.low),

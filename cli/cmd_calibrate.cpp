@@ -43,14 +43,16 @@ class CalibrateCommand : public Command {
         DEEPJIT_TRY(const CompleteCalibration complete, calibrate_completely([&](std::string_view step) {
                         terminal.note(fmt::format("measuring {}", step));
                     }));
+        for (const Diagnostic& absent : complete.not_measured)
+            terminal.warn(absent);
+        if (complete.not_stored) terminal.warn(*complete.not_stored);
+        if (!complete.stored_at.empty())
+            terminal.note(fmt::format("stored in {}; 'profile' puts it into every trace",
+                                      printable(complete.stored_at.string())));
+        else if (!complete.not_stored)
+            terminal.note("not stored: what was stored before stays");
         DEEPJIT_CHECK(deliver(terminal, complete.calibration));
-        if (complete.not_stored) {
-            terminal.warn(*complete.not_stored);
-            return ExitCode::Done;
-        }
-        terminal.note(fmt::format("stored in {}; 'profile' puts it into every trace",
-                                  printable(complete.stored_at.string())));
-        return ExitCode::Done;
+        return complete.not_measured.empty() ? ExitCode::Done : ExitCode::EnvironmentUnfit;
     }
 
   private:

@@ -31,7 +31,6 @@ namespace {
 
 constexpr const char* kCapturePlanVariable = "DEEPJIT_TRACER_CAPTURE_PLAN";
 constexpr const char* kCapturePlanName = "capture-plan.bin";
-/// The tracer measures the memory traffic of each kernel; times mean nothing then.
 
 class ProfileCommand : public Command {
   public:

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <unistd.h>
+
 namespace deepjit::cli {
 namespace {
 
@@ -53,6 +56,17 @@ Diagnostic failure_of_child(const Finished& finished) {
     return environment_error(std::string(kWhat), std::move(evidence));
 }
 
+/// What the user's shell tells the tracers of other programs, taken away.
+std::vector<std::pair<std::string, std::string>> without_tracer_variables() {
+    constexpr std::string_view kPrefix = "DEEPJIT_TRACER_";
+    std::vector<std::pair<std::string, std::string>> removed;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        if (text.starts_with(kPrefix)) removed.emplace_back(text.substr(0, text.find('=')), "");
+    }
+    return removed;
+}
+
 Result<gpu::Calibration> run_child(const LaunchLoop& loop, const std::string& run_folder) {
     deepjit::Command command;
     command.arguments = {executable_path().string(),
@@ -65,9 +79,11 @@ Result<gpu::Calibration> run_child(const LaunchLoop& loop, const std::string& ru
                          std::to_string(loop.measurement.warm_up_launches),
                          "--color=never"};
     if (loop.measurement.with_graphs) command.arguments.emplace_back("--graphs");
-    command.environment = {
-        {"CUDA_INJECTION64_PATH", loop.tracer_library ? loop.tracer_library->string() : ""},
-        {"DEEPJIT_RUN_DIR", run_folder}};
+    command.environment = without_tracer_variables();
+    command.environment.insert(
+        command.environment.end(),
+        {{"CUDA_INJECTION64_PATH", loop.tracer_library ? loop.tracer_library->string() : ""},
+         {"DEEPJIT_RUN_DIR", run_folder}});
     command.environment.insert(command.environment.end(), loop.tracer_options.begin(),
                                loop.tracer_options.end());
     command.capture_output = true;

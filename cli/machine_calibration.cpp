@@ -124,22 +124,41 @@ std::optional<Measured> added(const std::vector<Calibration>& traced,
     return measured;
 }
 
-/// Runs each kind once a round, the rounds forwards and backwards in turn, which cancels a steady drift.
-Result<void> measure_launches(const Machine& machine, const std::vector<Recording>& recordings, int rounds,
-                              Calibration& calibration) {
+/// Whether the loop ran as it was meant to: without records, what was measured is no tracing.
+bool was_recorded(const LaunchLoopOutcome& outcome, const Recording& recording) {
+    const bool graphs_as_a_whole = recording.launch_ns == nullptr;
+    return !outcome.kernels.empty() && (!graphs_as_a_whole || outcome.graph_launches > 0);
+}
+
+Diagnostic why_not_recorded(const Result<LaunchLoopOutcome>& outcome) {
+    constexpr const char* kWhat = "the cost of the tracer was not measured";
+    constexpr const char* kRemedy = "'deepjit doctor' checks the driver, CUPTI and the tracer one by one";
+    if (!outcome) return environment_error(kWhat, outcome.error().message, outcome.error().hint);
+    return environment_error(
+        kWhat, outcome->tracer_error.empty() ? "its records did not arrive" : outcome->tracer_error, kRemedy);
+}
+
+/// Runs each kind once a round, the rounds forwards and backwards in turn, which cancels a steady drift. A
+/// kind that fails in the first round is given up; later, only that process is. Returns why a tracer's figure
+/// is absent.
+Result<std::optional<Diagnostic>> measure_launches(const Machine& machine,
+                                                   const std::vector<Recording>& recordings, int rounds,
+                                                   Calibration& calibration) {
     const std::size_t kinds = machine.tracer ? recordings.size() + 1 : 1; // the first has no tracer
     std::vector<std::vector<Calibration>> processes(kinds);
-    std::vector<bool> works(kinds, true);
+    std::optional<Diagnostic> failed;
+    if (!machine.tracer) failed = machine.tracer.error();
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t turn = 0; turn < kinds; ++turn) {
             const std::size_t kind = round % 2 == 0 ? turn : kinds - 1 - turn;
-            if (!works[kind]) continue;
+            if (round > 0 && processes[kind].empty()) continue;
             const Recording* const recording = kind == 0 ? nullptr : &recordings[kind - 1];
             auto outcome = launch_empty_kernels(recording, machine.tracer ? &*machine.tracer : nullptr);
             if (!outcome && kind == 0) return outcome.error();
-            // Where nothing was recorded, what was measured is no tracing.
-            works[kind] = outcome && (kind == 0 || !outcome->kernels.empty());
-            if (works[kind]) processes[kind].push_back(std::move(outcome->costs));
+            if (kind == 0 || (outcome && was_recorded(*outcome, *recording)))
+                processes[kind].push_back(std::move(outcome->costs));
+            else if (processes[kind].empty())
+                failed = why_not_recorded(outcome);
         }
     }
     for (const Figure figure :
@@ -147,7 +166,7 @@ Result<void> measure_launches(const Machine& machine, const std::vector<Recordin
           &Calibration::graph_wall_intercept_ns, &Calibration::graph_wall_node_ns})
         calibration.*figure = over_processes(processes[0], figure);
     for (std::size_t kind = 1; kind < kinds; ++kind) {
-        if (!works[kind]) continue;
+        if (processes[kind].empty()) continue;
         const Recording& recording = recordings[kind - 1];
         const auto set = [&](Figure result, Figure figure) {
             if (result != nullptr) calibration.*result = added(processes[kind], processes[0], figure);
@@ -156,7 +175,7 @@ Result<void> measure_launches(const Machine& machine, const std::vector<Recordin
         set(recording.graph_ns, &Calibration::graph_wall_intercept_ns);
         set(recording.graph_node_ns, &Calibration::graph_wall_node_ns);
     }
-    return {};
+    return failed;
 }
 
 } // namespace
@@ -165,8 +184,9 @@ Result<Calibration> calibration_for_this_machine() {
     DEEPJIT_TRY(const Machine machine, this_machine());
     if (auto stored = stored_for(machine)) return *std::move(stored);
     Calibration calibration = machine.names;
-    DEEPJIT_CHECK(measure_launches(machine, {kDefaultRecording}, kQuickRounds, calibration));
-    (void)store(calibration); // one that cannot be stored is measured again next time; that is all
+    DEEPJIT_TRY(const auto failed, measure_launches(machine, {kDefaultRecording}, kQuickRounds, calibration));
+    // One that lacks the tracer, or cannot be stored, is measured again next time; that is all.
+    if (!failed) (void)store(calibration);
     return calibration;
 }
 
@@ -178,17 +198,33 @@ Result<std::optional<Calibration>> stored_calibration() {
 Result<CompleteCalibration> calibrate_completely(const std::function<void(std::string_view)>& on_step) {
     DEEPJIT_TRY(const Machine machine, this_machine());
     CompleteCalibration complete;
-    complete.calibration = machine.names;
+    Calibration& calibration = complete.calibration;
+    calibration = machine.names;
+    const auto lacks = [&](const char* what, const Diagnostic& error) {
+        complete.not_measured.push_back(
+            failure(what, error.evidence.empty() ? error.message : error.message + ": " + error.evidence,
+                    error.hint));
+    };
     on_step("launches, with the tracer and without");
-    DEEPJIT_CHECK(measure_launches(machine,
-                                   {kKernelsAlone, kWithoutArguments, kDefaultRecording, kGraphLevel},
-                                   kCompleteRounds, complete.calibration));
+    DEEPJIT_TRY(const auto tracer_failed,
+                measure_launches(machine, {kKernelsAlone, kWithoutArguments, kDefaultRecording, kGraphLevel},
+                                 kCompleteRounds, calibration));
+    if (tracer_failed) complete.not_measured.push_back(*tracer_failed);
     on_step("copies within the device");
-    DEEPJIT_TRY(complete.calibration.copies, gpu::measure_copies(0));
+    if (auto copies = gpu::measure_copies(0))
+        calibration.copies = *std::move(copies);
+    else
+        lacks("copies were not measured", copies.error());
     on_step("barriers between blocks");
-    DEEPJIT_TRY(complete.calibration.barriers, gpu::measure_grid_barriers(0));
-    complete.stored_at = file_of(complete.calibration);
-    if (const auto stored = store(complete.calibration); !stored) complete.not_stored = stored.error();
+    if (auto barriers = gpu::measure_grid_barriers(0))
+        calibration.barriers = *std::move(barriers);
+    else
+        lacks("barriers were not measured", barriers.error());
+    if (tracer_failed) return complete;
+    if (const auto stored = store(calibration))
+        complete.stored_at = file_of(calibration);
+    else
+        complete.not_stored = stored.error();
     return complete;
 }
 

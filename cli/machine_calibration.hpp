@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace deepjit::cli {
 
@@ -21,11 +22,13 @@ Result<std::optional<gpu::Calibration>> stored_calibration();
 
 struct CompleteCalibration {
     gpu::Calibration calibration;
-    std::filesystem::path stored_at;
+    std::filesystem::path stored_at;      ///< empty where it was not
+    std::vector<Diagnostic> not_measured; ///< what is absent, and why
     std::optional<Diagnostic> not_stored;
 };
 /// Measures everything afresh, which takes about half a minute and uses device 0 in this process, and stores
-/// it. `on_step` is told what is about to be measured.
+/// it, unless the tracer could not be measured: figures without it would hide that from `profile`. `on_step`
+/// is told what is about to be measured.
 Result<CompleteCalibration> calibrate_completely(const std::function<void(std::string_view)>& on_step);
 
 } // namespace deepjit::cli

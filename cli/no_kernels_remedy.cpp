@@ -9,6 +9,8 @@ std::string_view remedy_for(Cause cause) {
     case Cause::DriverNotInitialised:
     case Cause::NothingLaunched:
         return "record a program that launches kernels: deepjit profile -- PROGRAM";
+    case Cause::NothingSelected:
+        return "check --skip, --delay, --range and --start-with-profiler-api, and record again";
     case Cause::GraphLevel:
         return "record the kernels in the graphs, too: deepjit profile without --graph-level";
     case Cause::CutOff:
@@ -24,6 +26,7 @@ ExitCode exit_code_of(Cause cause) {
     switch (cause) {
     case Cause::DriverNotInitialised:
     case Cause::NothingLaunched:
+    case Cause::NothingSelected:
     case Cause::GraphLevel:
         return ExitCode::Done;
     case Cause::CutOff:

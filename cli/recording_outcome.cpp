@@ -57,10 +57,10 @@ std::optional<Diagnostic> lost_last_moments(const ingest::ImportSummary& summary
             std::find(still_running.begin(), still_running.end(), process.process_id) != still_running.end();
         const std::int64_t recorded = process.kernels_recorded + process.graph_launches;
         const bool stopped = process.reached_size_limit || !process.write_error.empty();
-        if (process.ended || process.flush_hangs || runs || stopped || recorded == 0) continue;
+        const bool says_so_elsewhere = process.flush_hangs || runs || stopped;
+        if (process.ended || !process.recorded_to_the_end || says_so_elsewhere || recorded == 0) continue;
         killed.push_back(process.process_id);
-        if (process.launches_called > recorded)
-            launches_without_kernels += process.launches_called - recorded;
+        launches_without_kernels += process.launches_without_kernels;
     }
     if (killed.empty()) return std::nullopt;
     std::string evidence = "it was killed, or left by _exit or exec";
@@ -68,7 +68,8 @@ std::optional<Diagnostic> lost_last_moments(const ingest::ImportSummary& summary
         evidence += fmt::format("; {} launches are recorded without their kernels",
                                 format_count(launches_without_kernels));
     return failure(
-        fmt::format("the last moments of process {} are not in the trace, 0.2 s at most", names_of(killed)),
+        fmt::format("the last moments of process {} are not in the trace: up to 0.2 s, and what was running",
+                    names_of(killed)),
         std::move(evidence));
 }
 
@@ -80,11 +81,13 @@ std::vector<Diagnostic> losses(const ingest::ImportSummary& summary) {
                 fmt::format("recording of process {} stopped early", process.process_id), process.write_error,
                 "free some space in the temporary folder, or set TMPDIR to another"));
         if (process.reached_size_limit)
-            warnings.push_back(
-                failure(fmt::format("recording of process {} stopped after {}: it had reached its size limit",
-                                    process.process_id,
-                                    format_duration(static_cast<double>(process.recorded_for_ns))),
-                        {}, "allow more with --max-size, or record a part of the run"));
+            warnings.push_back(failure(
+                fmt::format("recording of process {} stopped{}: it had reached its size limit",
+                            process.process_id,
+                            process.recorded_for_ns > 0
+                                ? " after " + format_duration(static_cast<double>(process.recorded_for_ns))
+                                : " at once"),
+                {}, "allow more with --max-size, or record a part of the run"));
         if (process.flush_hangs && !lost_its_records(process))
             warnings.push_back(
                 failure(fmt::format("the last kernels of process {} may be missing", process.process_id),
@@ -155,6 +158,11 @@ RecordingOutcome judge_recording(const ingest::ImportSummary& summary,
             outcome.explanation.evidence = "the part of the recording that held them could not be read";
         if (lost->launches_called == 0)
             outcome.explanation.message = "the program used CUDA, but the tracer could not watch it";
+    } else if (std::any_of(summary.processes.begin(), summary.processes.end(),
+                           [](const auto& process) { return process.reached_size_limit; })) {
+        outcome.state = RecordingState::CutOff;
+        outcome.explanation = failure("the recording reached its size limit before it held a kernel", {},
+                                      "allow more with --max-size");
     } else if (std::any_of(summary.processes.begin(), summary.processes.end(),
                            [](const auto& process) { return process.reached_cuda && !process.ended; })) {
         outcome.state = RecordingState::CutOff;

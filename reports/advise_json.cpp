@@ -61,7 +61,7 @@ Json frame_json(const model::FrameSummary& frame) {
             {"kl_ns", range_json(frame.exposed_ns)},
             {"l_traced_ns", range_json(frame.launch_ns)},
             {"l_ns", range_json(frame.launch_corrected_ns)},
-            {"l_corrected", frame.corrected},
+            {"l_corrected", frame.launch_corrected},
             {"calls_recorded", frame.calls_recorded},
             {"c_ns", range_json(frame.other_idle_ns)},
             {"exposed_share", frame.exposed_share}};

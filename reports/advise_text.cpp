@@ -121,9 +121,10 @@ void add_frame(WrappedLines& lines, const model::FrameSummary& frame) {
                           format_duration(frame.other_idle_ns.typical)),
               2);
     const std::string traced = format_duration(frame.launch_ns.typical);
-    lines.add(frame.corrected ? fmt::format("  L = {} a launch, corrected; {} as traced",
-                                            range_text(frame.launch_corrected_ns), traced)
-                              : fmt::format("  L = {} a launch, as traced", range_text(frame.launch_ns)),
+    lines.add(frame.launch_corrected
+                  ? fmt::format("  L = {} a launch, corrected; {} as traced",
+                                range_text(frame.launch_corrected_ns), traced)
+                  : fmt::format("  L = {} a launch, as traced", range_text(frame.launch_ns)),
               2);
 }
 
@@ -258,6 +259,8 @@ std::string no_kernels_text(const model::NoKernels& none) {
                cause;
     case Cause::CutOff:
         return "The program was ended before its recording reached the disk, so what it launched is not known.";
+    case Cause::NothingSelected:
+        return "The trace holds no kernel: the program ended before the part of it that was to be recorded began.";
     case Cause::GraphLevel:
         return fmt::format(
             "The trace was recorded with --graph-level: {} took {} on the device in sum, and the "

@@ -120,8 +120,8 @@ void describe(const TrafficSummary& traffic, trace::TraceWriter& trace) {
     if (!traffic.error_text.empty()) trace.set_meta(trace::meta_key::kTrafficError, traffic.error_text);
 }
 
-/// Within this time of its launch the record of a kernel reaches the disk, unless the device takes longer.
-constexpr std::int64_t kLongestWayToDisk_ns = 200'000'000;
+/// By then the record of a kernel has reached the disk, unless kernels take seconds.
+constexpr std::int64_t kLongestWayToDisk_ns = 2'000'000'000;
 
 /// Killed so soon after its first launch that no record is owed.
 bool was_cut_off(const ProcessSummary& process) {
@@ -133,7 +133,8 @@ bool was_cut_off(const ProcessSummary& process) {
 
 bool lost_its_records(const ProcessSummary& process) {
     return process.reached_cuda && process.kernels_recorded + process.graph_launches == 0 &&
-           (process.launches_called > 0 || !process.subscribed) && !was_cut_off(process);
+           (process.launches_called > 0 || !process.subscribed) && !process.reached_size_limit &&
+           !was_cut_off(process);
 }
 
 Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::path& trace_path,
@@ -181,6 +182,7 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
     summary.traffic.timed_a_part = std::any_of(summary.processes.begin(), summary.processes.end(),
                                                [](const auto& process) { return process.selects_part; });
     describe(summary.traffic, trace);
+    if (summary.traffic.timed_a_part) trace.set_meta(trace::meta_key::kSelectsPart, "1");
     summary.capture = captures.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())
         trace.set_meta(trace::meta_key::kTracerError, error);

@@ -31,11 +31,13 @@ struct ProcessSummary {
     bool flush_hangs = false;         ///< CUPTI did not return from its last flush
     std::string write_error;          ///< why recording stopped early ("No space left on device"), else empty
     bool selects_part = false;        ///< only a part of the run was to be recorded
+    bool recorded_to_the_end = true;  ///< a window was open when the recording ended
     std::int64_t windows = 0;         ///< parts of the run that were recorded
     bool reached_size_limit = false;  ///< recording stopped early for that reason
     std::int64_t recorded_for_ns = 0; ///< until recording stopped early, else 0
     std::int64_t launches_called = 0; ///< kernel and graph launches that were not captured
-    std::int64_t launched_for_ns = 0; ///< from its first recorded launch call to the end of its last
+    std::int64_t launches_without_kernels = 0; ///< calls that succeeded
+    std::int64_t launched_for_ns = 0;          ///< from its first recorded launch call to the end of its last
     std::int64_t kernels_recorded = 0;
     std::int64_t graph_launches = 0;  ///< recorded as a whole, without their kernels
     std::int64_t zero_timestamps = 0; ///< kernels whose time CUPTI could not take

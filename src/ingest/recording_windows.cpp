@@ -23,6 +23,7 @@ trace::WindowBound bound_of(wire::WindowCause cause) {
 
 void RecordingWindows::add(const wire::WindowStart& start) {
     trace::RecordingWindow& window = windows_.emplace_back();
+    closed_ = false;
     window.start_ns = start.time_ns;
     window.start_bound = bound_of(start.cause);
     window.start_frames = static_cast<std::int64_t>(start.frames);
@@ -31,6 +32,7 @@ void RecordingWindows::add(const wire::WindowStart& start) {
 void RecordingWindows::add(const wire::WindowEnd& end) {
     if (windows_.empty() || windows_.back().end_ns) return;
     trace::RecordingWindow& window = windows_.back();
+    closed_ = true;
     window.end_ns = end.time_ns;
     window.end_bound = bound_of(end.cause);
     window.end_frames = static_cast<std::int64_t>(end.frames);

@@ -23,10 +23,13 @@ class RecordingWindows {
 
     /// Whether the options asked for a part of the run.
     bool selects_part() const { return selects_part_; }
+    /// Whether what the process did last was to be recorded.
+    bool open_at_end() const { return !windows_.empty() && !closed_; }
     std::int64_t count() const { return static_cast<std::int64_t>(windows_.size()); }
 
   private:
     bool selects_part_ = false;
+    bool closed_ = false; ///< the last window
     std::vector<trace::RecordingWindow> windows_;
 };
 

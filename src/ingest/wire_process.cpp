@@ -57,6 +57,7 @@ void WireProcess::import(const wire::Reader& reader) {
     };
     if (!std::is_sorted(launches_.begin(), launches_.end(), by_correlation))
         std::stable_sort(launches_.begin(), launches_.end(), by_correlation);
+    launch_has_work_.assign(launches_.size(), false);
     wire::Reader dependents = reader;
     while (const auto record = dependents.next())
         read_dependent(*record);
@@ -70,8 +71,11 @@ void WireProcess::import(const wire::Reader& reader) {
     windows_.finish(trace_, process_.process_id, header, process_.end_ns);
     summary_.selects_part = windows_.selects_part();
     summary_.windows = windows_.count();
+    summary_.recorded_to_the_end = windows_.open_at_end();
+    summary_.launches_without_kernels = std::count(launch_has_work_.begin(), launch_has_work_.end(), false);
     summary_.reached_size_limit = header.stop_reason == wire::StopReason::SizeLimit;
-    if (header.stop_reason != wire::StopReason::None)
+    // One that reached its limit at once may not even hold its start.
+    if (header.stop_reason != wire::StopReason::None && process_.start_ns != 0)
         summary_.recorded_for_ns = header.stop_time_ns - process_.start_ns;
     // A process that was killed may have launched more than its last status says.
     summary_.launches_called = std::max(summary_.launches_called, launches_seen_);
@@ -410,13 +414,17 @@ const WireProcess::Launch* WireProcess::launch_of(std::uint32_t correlation_id) 
     const auto is_at = [&](std::size_t place) {
         return place < launches_.size() && launches_[place].correlation_id == correlation_id;
     };
-    if (is_at(launch_cursor_)) return &launches_[launch_cursor_];
-    if (is_at(launch_cursor_ + 1)) return &launches_[++launch_cursor_];
+    if (!is_at(launch_cursor_) && is_at(launch_cursor_ + 1)) ++launch_cursor_;
+    if (is_at(launch_cursor_)) {
+        launch_has_work_[launch_cursor_] = true;
+        return &launches_[launch_cursor_];
+    }
     const auto found =
         std::lower_bound(launches_.begin(), launches_.end(), correlation_id,
                          [](const Launch& launch, std::uint32_t id) { return launch.correlation_id < id; });
     if (found == launches_.end() || found->correlation_id != correlation_id) return nullptr;
     launch_cursor_ = static_cast<std::size_t>(found - launches_.begin());
+    launch_has_work_[launch_cursor_] = true;
     return &*found;
 }
 

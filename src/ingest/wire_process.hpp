@@ -70,7 +70,8 @@ class WireProcess {
     void add(const wire::Device& device, std::string_view name);
     void add_allocations();
     void add_process();
-    /// The call with this correlation, null where none was recorded.
+    /// The call with this correlation, which is then known to have started something; null where none was
+    /// recorded.
     const Launch* launch_of(std::uint32_t correlation_id);
     std::int64_t arguments_of(const Launch* launch, std::uint32_t correlation_id, std::uint32_t device_id);
     /// When the graph launch with this correlation was called, else `otherwise_ns`.
@@ -103,7 +104,8 @@ class WireProcess {
     GraphNodes graph_nodes_;
     std::unordered_map<std::uint32_t, std::int64_t> graph_launch_times_; ///< by correlation id
     std::vector<Launch> launches_;                                       ///< sorted between the two passes
-    std::size_t launch_cursor_ = 0; ///< kernels come about in the order of their calls
+    std::vector<bool> launch_has_work_; ///< a kernel or graph of the launch was found
+    std::size_t launch_cursor_ = 0;     ///< kernels come about in the order of their calls
     std::unordered_map<std::uint32_t, wire::CopyAddresses> copy_addresses_;
     std::unordered_map<std::uint32_t, std::vector<wire::BatchCopyAddresses>> batch_addresses_;
     RecordingWindows windows_;

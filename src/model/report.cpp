@@ -88,6 +88,8 @@ std::string_view name_of(NoKernels::Cause cause) {
         return "not watched";
     case NoKernels::Cause::CutOff:
         return "cut off";
+    case NoKernels::Cause::NothingSelected:
+        return "nothing selected";
     case NoKernels::Cause::GraphLevel:
         return "graph level";
     }

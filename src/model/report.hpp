@@ -69,7 +69,9 @@ struct FrameSummary {
     Range other_idle_ns;        ///< c: idle time that is no launch overhead, as traced
     double tracer_graph_ns = 0; ///< of c, what tracing added to the frame's graph launches; 0 unknown
     double exposed_share = 0;   ///< exposed gaps within the span ÷ span, both corrected
-    bool corrected = false; ///< the tracer's cost was known; of graph launches, where all kernels are in them
+    bool corrected = false;     ///< the tracer's cost is known for every kind of launch in the frame
+    bool launch_corrected =
+        false; ///< exposed_ns and L are without it; they hold nothing of graph launches' cost
     bool calls_recorded =
         true; ///< false: no launch call is known, so that K·L and L are not, and c is all idle
 };
@@ -156,6 +158,7 @@ struct NoKernels {
         RecordsMissing,       ///< it launched kernels, and no record of them arrived
         NotWatched,           ///< the tracer could not watch it
         CutOff,               ///< it was ended before its recording reached the disk
+        NothingSelected,      ///< only a part of the run was to be recorded, and it did not come to that
         GraphLevel,           ///< graph launches were recorded as a whole, without their kernels
     };
     Cause cause = Cause::DriverNotInitialised;

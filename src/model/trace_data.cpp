@@ -80,6 +80,7 @@ Result<TraceData> load_trace_data(const trace::Trace& trace) {
     data.calibration.tracer_launch_ns = trace.meta_number(trace::meta_key::kTracerLaunchNs);
     data.calibration.tracer_graph_ns = trace.meta_number(trace::meta_key::kTracerGraphNs);
     data.calibration.tracer_graph_node_ns = trace.meta_number(trace::meta_key::kTracerGraphNodeNs);
+    data.selects_part = trace.meta(trace::meta_key::kSelectsPart).has_value();
     data.source = trace.meta(trace::meta_key::kSource).value_or("");
     data.tracer_error = trace.meta(trace::meta_key::kTracerError).value_or("");
     data.index();

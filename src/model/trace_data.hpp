@@ -30,6 +30,7 @@ struct TraceData {
     std::vector<trace::Kernel> kernels;
     std::vector<trace::HostCall> host_calls;
     std::vector<trace::MemoryOp> memory_ops;
+    bool selects_part = false;                      ///< only a part of the run was to be recorded
     std::vector<trace::RecordingWindow> windows;    ///< the parts of the run that were recorded
     std::vector<trace::GraphLaunch> graph_launches; ///< recorded as a whole, without their kernels
     std::vector<trace::Allocation> allocations;

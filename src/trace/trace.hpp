@@ -27,6 +27,8 @@ inline constexpr std::string_view kCommand = "command";            ///< with pro
 inline constexpr std::string_view kTraffic = "traffic";            ///< "measured" or "unavailable"
 inline constexpr std::string_view kTrafficError = "traffic.error"; ///< why figures are missing
 inline constexpr std::string_view kTracerError = "tracer_error";   ///< why kernels of a process are missing
+/// "1" where only a part of the run was to be recorded.
+inline constexpr std::string_view kSelectsPart = "recording.selects_part";
 // Calibration of this machine (src/gpu/calibration.hpp), each in nanoseconds; absent where not measured.
 inline constexpr std::string_view kStreamLaunchNs = "calibration.stream_launch_ns";
 inline constexpr std::string_view kGraphInterceptNs = "calibration.graph_intercept_ns";

@@ -166,8 +166,10 @@ void RecordingWindow::on_tick() noexcept {
     Guard guard(mutex_);
     if (has_stopped) return switch_.set(Watching::Setup); // the size limit, a full disk
     const std::int64_t since_start_ns = now_ns() - start_ns_;
-    const bool is_over =
-        selection_.duration_ns != 0 && since_start_ns >= selection_.delay_ns + selection_.duration_ns;
+    // A duration shorter than a tick still gets one, else it could pass between two of them.
+    was_in_time_ = was_in_time_ || in_time_;
+    const bool is_over = selection_.duration_ns != 0 && was_in_time_ &&
+                         since_start_ns >= selection_.delay_ns + selection_.duration_ns;
     const bool in_time = since_start_ns >= selection_.delay_ns && !is_over;
     if (in_time != in_time_) {
         in_time_ = in_time;

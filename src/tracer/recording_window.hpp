@@ -83,6 +83,7 @@ class RecordingWindow {
     mutable Mutex mutex_; ///< guards what follows
     CuptiSwitch switch_;
     bool in_time_ = true;
+    bool was_in_time_ = false; ///< at an earlier tick
     bool started_by_api_ = true;
     bool in_partial_frame_ = false; ///< the delay was over in the middle of it
     std::uint64_t frames_ = 0;      ///< finished; with a range, its occurrences that began

@@ -31,20 +31,22 @@ TEST(RecordedPart, a_window_is_told_by_what_bounds_it) {
         "Only a part of the run was recorded: 5.00 µs, from the start until the recording reached its size "
         "limit.");
     EXPECT_EQ(said_of({{0, std::nullopt, WindowBound::ProfilerApi, WindowBound::Unknown, 0, 0, 7}}),
-              "Only a part of the run was recorded: from cudaProfilerStart until the program was killed.");
+              "Only a part of the run was recorded: from cudaProfilerStart until the recording broke off.");
 }
 
-TEST(RecordedPart, several_windows_are_summed_up) {
-    EXPECT_EQ(
-        said_of({{0, 2'000, WindowBound::Range, WindowBound::Range, 1, 1, 7},
-                 {5'000, 6'000, WindowBound::Range, WindowBound::Range, 2, 2, 7}}),
-        "Only parts of the run were recorded: 3.00 µs, in 2 windows, the first from occurrence 1 of the NVTX "
-        "range to its end.");
+TEST(RecordedPart, several_windows_are_counted) {
+    EXPECT_EQ(said_of({{0, 2'000, WindowBound::Range, WindowBound::Range, 1, 1, 7},
+                       {5'000, 6'000, WindowBound::Range, WindowBound::Range, 2, 2, 7}}),
+              "Only parts of the run were recorded: 2 windows, the first from occurrence 1 of the NVTX "
+              "range to its end.");
 }
 
-TEST(RecordedPart, a_killed_program_lacks_its_last_moments) {
-    EXPECT_EQ(said_of({{0, std::nullopt, WindowBound::Process, WindowBound::Unknown, 0, 0, 7}}),
-              "The program was killed: its last moments, 0.2 s at most, are not in the trace.");
+TEST(RecordedPart, a_recording_without_an_end_lacks_its_last_moments) {
+    const RecordingWindow open{0, std::nullopt, WindowBound::Process, WindowBound::Unknown, 0, 0, 7};
+    EXPECT_EQ(said_of({open}),
+              "The recording of a process has no end (killed, left by _exit or exec, or still "
+              "running): what was running then, and up to 0.2 s before, is missing.");
+    EXPECT_NE(said_of({open, open}).find("of 2 processes"), std::string::npos);
 }
 
 } // namespace

@@ -53,6 +53,7 @@ TEST(RecordingOutcome, a_killed_process_is_said_to_lack_its_last_moments) {
     killed.ended = false;
     killed.kernels_recorded = 90;
     killed.launches_called = 120;
+    killed.launches_without_kernels = 30;
     const auto outcome = judge_recording(summary_of({killed}));
     EXPECT_EQ(outcome.state, RecordingState::Recorded);
     ASSERT_THAT(outcome.warnings, SizeIs(1));
@@ -63,6 +64,9 @@ TEST(RecordingOutcome, a_killed_process_is_said_to_lack_its_last_moments) {
     killed.reached_size_limit = true;
     EXPECT_THAT(judge_recording(summary_of({killed})).warnings, SizeIs(1));
     killed.reached_size_limit = false;
+    killed.recorded_to_the_end = false; // its window was complete
+    EXPECT_THAT(judge_recording(summary_of({killed})).warnings, IsEmpty());
+    killed.recorded_to_the_end = true;
     killed.ended = true;
     EXPECT_THAT(judge_recording(summary_of({killed})).warnings, IsEmpty());
 }
