@@ -42,9 +42,8 @@ std::vector<model::Finding> find_incomplete_trace(const Evidence& evidence) {
                         counted(untimed, "kernel has", "kernels have"), untimed == 1 ? "it" : "them"),
             "");
     if (evidence.frames != nullptr && evidence.frames->incomplete_frames > 0)
-        add(fmt::format(
-                "{} of the frame's graphs: left out.",
-                counted(evidence.frames->incomplete_frames, "frame lacks kernels", "frames lack kernels")),
+        add(fmt::format("{} left out: a launch of a graph lacks kernels.",
+                        counted(evidence.frames->incomplete_frames, "frame is", "frames are")),
             "");
     const auto lost_calls =
         std::count_if(evidence.trace.kernels.begin(), evidence.trace.kernels.end(),

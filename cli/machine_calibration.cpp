@@ -4,13 +4,11 @@
 #include "cli/tracer_library.hpp"
 #include "src/base/files.hpp"
 #include "src/base/hash.hpp"
-#include "src/base/statistics.hpp"
 #include "src/gpu/copy_bandwidth.hpp"
 #include "src/gpu/driver.hpp"
 #include "src/gpu/grid_barrier.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

@@ -43,8 +43,6 @@ void add_calibration(ingest::RunFacts& facts, const gpu::Calibration& calibratio
     add(trace::meta_key::kTracerLaunchNs, calibration.tracer_launch_ns);
     add(trace::meta_key::kTracerGraphNs, calibration.tracer_graph_ns);
     add(trace::meta_key::kTracerGraphNodeNs, calibration.tracer_graph_node_ns);
-    add(trace::meta_key::kTracerGraphLevelNs, calibration.tracer_graph_level_ns);
-    add(trace::meta_key::kTracerGraphLevelNodeNs, calibration.tracer_graph_level_node_ns);
     facts.meta.emplace_back(trace::meta_key::kCalibration, gpu::to_json(calibration));
 }
 

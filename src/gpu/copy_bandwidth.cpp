@@ -80,13 +80,7 @@ struct CopyProbe {
         LaunchConfig config;
         config.grid[0] = blocks;
         config.block[0] = kBlockThreads;
-        DEEPJIT_TRY(Event start, Event::create());
-        DEEPJIT_TRY(Event end, Event::create());
-        DEEPJIT_CHECK(start.record(stream));
-        DEEPJIT_CHECK(launch(function, config, stream, arguments.data()));
-        DEEPJIT_CHECK(end.record(stream));
-        DEEPJIT_CHECK(stream.synchronize());
-        return end.nanoseconds_since(start);
+        return timed_launch_ns(function, config, stream, arguments.data());
     }
 };
 

@@ -67,13 +67,7 @@ Result<double> run_ns(const Context& context, const Function& function, const St
     config.grid[0] = static_cast<std::uint32_t>(blocks);
     config.block[0] = kBlockThreads;
     config.cooperative = true; // else the blocks need not be there at the same time
-    DEEPJIT_TRY(Event start, Event::create());
-    DEEPJIT_TRY(Event end, Event::create());
-    DEEPJIT_CHECK(start.record(stream));
-    DEEPJIT_CHECK(launch(function, config, stream, arguments.data()));
-    DEEPJIT_CHECK(end.record(stream));
-    DEEPJIT_CHECK(stream.synchronize());
-    return end.nanoseconds_since(start);
+    return timed_launch_ns(function, config, stream, arguments.data());
 }
 
 } // namespace

@@ -107,4 +107,15 @@ Result<void> launch(const Function& function, const LaunchConfig& config, const 
                       block[2], dynamic_shared_bytes, stream.handle(), values, static_cast<void**>(nullptr));
 }
 
+Result<double> timed_launch_ns(const Function& function, const LaunchConfig& config, const Stream& stream,
+                               void* const* arguments) {
+    DEEPJIT_TRY(Event start, Event::create());
+    DEEPJIT_TRY(Event end, Event::create());
+    DEEPJIT_CHECK(start.record(stream));
+    DEEPJIT_CHECK(launch(function, config, stream, arguments));
+    DEEPJIT_CHECK(end.record(stream));
+    DEEPJIT_CHECK(stream.synchronize());
+    return end.nanoseconds_since(start);
+}
+
 } // namespace deepjit::gpu

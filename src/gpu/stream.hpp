@@ -86,4 +86,9 @@ struct LaunchConfig {
 Result<void> launch(const Function& function, const LaunchConfig& config, const Stream& stream,
                     void* const* arguments);
 
+/// Launches and waits. Device time in nanoseconds between events before and after, so that a short kernel's
+/// holds its launch.
+Result<double> timed_launch_ns(const Function& function, const LaunchConfig& config, const Stream& stream,
+                               void* const* arguments);
+
 } // namespace deepjit::gpu

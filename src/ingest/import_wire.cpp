@@ -179,10 +179,11 @@ Result<ImportSummary> import_run_folder(const fs::path& run_folder, const fs::pa
     if (foreign && !holds_recording) return *foreign;
     summary.modules = images.summary();
     summary.traffic = traffic.finish();
-    summary.traffic.timed_a_part = std::any_of(summary.processes.begin(), summary.processes.end(),
-                                               [](const auto& process) { return process.selects_part; });
+    const bool selects_part = std::any_of(summary.processes.begin(), summary.processes.end(),
+                                          [](const auto& process) { return process.selects_part; });
+    if (selects_part) trace.set_meta(trace::meta_key::kSelectsPart, "1");
+    summary.traffic.timed_a_part = selects_part;
     describe(summary.traffic, trace);
-    if (summary.traffic.timed_a_part) trace.set_meta(trace::meta_key::kSelectsPart, "1");
     summary.capture = captures.summary();
     if (const std::string error = missing_kernels(summary); !error.empty())
         trace.set_meta(trace::meta_key::kTracerError, error);

@@ -173,7 +173,7 @@ Result<Database> Database::open_for_building(const std::filesystem::path& path,
     DEEPJIT_TRY(Database database, open(path, shown_as, SQLITE_OPEN_READWRITE));
     DEEPJIT_CHECK(database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                                    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; "
-                                   "PRAGMA secure_delete = OFF; PRAGMA threads = 2;"));
+                                   "PRAGMA secure_delete = OFF;"));
     return database;
 }
 

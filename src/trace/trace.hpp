@@ -36,8 +36,6 @@ inline constexpr std::string_view kGraphNodeNs = "calibration.graph_node_ns";
 inline constexpr std::string_view kTracerLaunchNs = "calibration.tracer_launch_ns";
 inline constexpr std::string_view kTracerGraphNs = "calibration.tracer_graph_ns";
 inline constexpr std::string_view kTracerGraphNodeNs = "calibration.tracer_graph_node_ns";
-inline constexpr std::string_view kTracerGraphLevelNs = "calibration.tracer_graph_level_ns";
-inline constexpr std::string_view kTracerGraphLevelNodeNs = "calibration.tracer_graph_level_node_ns";
 /// All of it, with spreads, as JSON.
 inline constexpr std::string_view kCalibration = "calibration.json";
 } // namespace meta_key

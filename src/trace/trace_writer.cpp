@@ -214,7 +214,6 @@ TraceWriter::~TraceWriter() = default;
 
 Result<TraceWriter> TraceWriter::create(const fs::path& given_path) {
     DEEPJIT_TRY(const fs::path path, trace_destination(given_path));
-    // A name of its own: appended to the file's it could become longer than the file system takes.
     // A name of its own: appended to the trace's it could become longer than the file system takes.
     std::string temporary = (path.parent_path() / ".deepjit-trace-XXXXXX").string();
     const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC); // mode 0600: arguments may be private
